@@ -33,7 +33,7 @@ class Layers:
         self.below = {name.strip(): set(rest.split()) for name, _, rest in rows}
 
     def of(self, path: str) -> Optional[str]:
-        """The layer that the longest matching folder names, for a path such as backends/cpu/x.hpp."""
+        """The layer whose folder holds a path such as backends/cpu/x.hpp: the longest match."""
         parts = path.split("/")[:-1]
         names = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
         return next((name for name in names if name in self.below), None)
