@@ -1,0 +1,68 @@
+// EventRing: the last n events of one thread, readable from another while it writes.
+//
+// One writer. Each event is four relaxed-atomic words, so a reader can at worst see a mixture of two
+// events, and it throws those away: before the writer overwrites the slot of event i - n it has
+// published head = i, so whatever is at or below head - n after the copy may be torn.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ebb {
+
+// What happened; the values above kUser are for the layers that share the ring.
+enum class EventKind : std::uint16_t {
+  kNone = 0,
+  kAllocate = 1,  // pool: id = address, detail = stream
+  kFree = 2,      // pool: id = address, detail = stream
+  kUser = 16,
+};
+
+struct TraceEvent {
+  std::uint64_t id = 0;     // address or handle
+  std::uint64_t bytes = 0;
+  std::uint32_t site = 0;   // interned stack, 0 = unknown
+  EventKind kind = EventKind::kNone;
+  std::uint16_t detail = 0;  // reason or stream
+  std::uint64_t time = 0;    // ns of the steady clock, coarse: read every kTimeEvery events
+  friend bool operator==(const TraceEvent&, const TraceEvent&) = default;
+};
+static_assert(sizeof(TraceEvent) == 32);
+
+class EventRing {
+ public:
+  static constexpr std::size_t kEvents = std::size_t{1} << 13;
+  static constexpr std::uint64_t kTimeEvery = 64;
+
+  // Writer only. `event.time` is filled in here.
+  void push(TraceEvent event) noexcept {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head % kTimeEvery == 0) [[unlikely]] time_ = now();
+    event.time = time_;
+    std::atomic_thread_fence(std::memory_order_release);
+    const auto words = std::bit_cast<std::array<std::uint64_t, 4>>(event);
+    Slot& slot = slots_[head % kEvents];
+    for (std::size_t i = 0; i < 4; ++i) slot[i].store(words[i], std::memory_order_relaxed);
+    head_.store(head + 1, std::memory_order_release);
+  }
+
+  // Any thread: the events still there, oldest first. With `since`, only those pushed from that count on.
+  std::vector<TraceEvent> snapshot(std::uint64_t since = 0) const;
+
+  // Events ever pushed.
+  std::uint64_t pushed() const noexcept { return head_.load(std::memory_order_acquire); }
+
+ private:
+  using Slot = std::array<std::atomic<std::uint64_t>, 4>;
+  static std::uint64_t now() noexcept;
+
+  std::atomic<std::uint64_t> head_{0};
+  std::uint64_t time_ = 0;
+  alignas(64) std::array<Slot, kEvents> slots_{};
+};
+
+}  // namespace ebb
