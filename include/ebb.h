@@ -132,9 +132,13 @@ typedef struct ebb_ended {
   uint32_t reserved;
 } ebb_ended;
 
+typedef enum ebb_context_flags {
+  EBB_CONTEXT_NO_MINOR = 1 /* the host's collector has no minor collection that is cheaper (the JVM) */
+} ebb_context_flags;
+
 typedef struct ebb_context_options {
   uint32_t size;
-  uint32_t reserved;
+  uint32_t flags; /* ebb_context_flags */
   const char* name;
   void* user; /* given to the callbacks */
   /* Makes the host's collector run, now, on this thread; returns what it cost in nanoseconds (0: Ebb
@@ -168,7 +172,7 @@ typedef enum ebb_dtype {
   EBB_STRING = 11 /* foreign tensors only */
 } ebb_dtype;
 
-#define EBB_MAX_RANK 8
+#define EBB_MAX_RANK 6
 
 typedef struct ebb_tensor_spec {
   uint32_t size;
@@ -324,7 +328,8 @@ typedef struct ebb_memory {
   uint64_t regions;                  /* open, the root not counted */
   uint64_t collections_minor, collections_major;
   uint64_t collect_ns, collect_max_ns;
-  uint64_t lag_max_ns, lag_mean_ns;  /* from a death notice to the memory's return; traced runs only */
+  /* how long the oldest death notice of a drain had waited: in the last drain, and at most */
+  uint64_t lag_last_ns, lag_max_ns;
 } ebb_memory;
 
 /* One context's books; device 0: all devices. context 0: all contexts, ended ones included. */

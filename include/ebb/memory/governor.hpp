@@ -78,9 +78,9 @@ class Governor {
   // One collection and drain outside of any request. True if it ran.
   bool collect(Ladder& ladder, Collection kind, bool rationed, std::uint64_t born);
 
-  bool overrun() const noexcept { return overrun_; }
+  bool overrun() const noexcept { return overrun_.load(std::memory_order_relaxed); }
   // The device is below its budget again.
-  void recovered() noexcept { overrun_ = false; }
+  void recovered() noexcept { overrun_.store(false, std::memory_order_relaxed); }
   CollectionCosts costs() const noexcept;
 
  private:
@@ -90,7 +90,7 @@ class Governor {
   void judge_minor(std::uint64_t found, const Request& request, bool fits);
 
   const GovernorOptions options_;
-  bool overrun_ = false;
+  std::atomic<bool> overrun_{false};
   std::uint32_t minor_penalty_ = 0;  // climbs that skip the minor rung after the next poor one
   std::uint32_t minor_skips_ = 0;    // of those, still to come
   std::uint64_t last_end_ = 0;       // when the last collection ended

@@ -14,12 +14,19 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ebb/memory/event_ring.hpp"
+
 namespace ebb {
 
 // Why a tensor ended. The C ABI's ebb_reason.
 enum class Reason : std::uint8_t { kDisposed = 0, kRegion = 1, kReclaimed = 2, kShutdown = 3 };
 inline constexpr std::size_t kReasons = 4;
 std::string_view name_of(Reason reason) noexcept;
+
+// What the ledger writes into the event rings while tracing is on.
+inline constexpr auto kTensorBorn = EventKind(16);   // id = handle, site = where, detail = dtype
+inline constexpr auto kTensorEnded = EventKind(17);  // id = handle, site = where, detail = Reason
+inline constexpr auto kCollected = EventKind(18);    // id = nanoseconds, detail = Collection
 
 // How many, and how many bytes.
 struct Tally {
@@ -46,13 +53,11 @@ struct Books {
   std::uint64_t live = 0;
   std::array<std::uint64_t, kReasons> ended{};
   std::uint64_t unwatched = 0;  // live, no death notice will come
-  std::uint64_t orphans = 0;    // live, noticed
   Tally created_storages;
   Tally storages;  // live: with a tensor
   Tally held;      // without one
   std::array<std::uint64_t, kReasons> ended_bytes{};
   std::uint64_t peak_live = 0;
-  std::uint64_t peak_orphans = 0;
   std::uint64_t peak_bytes = 0;  // of storages with a tensor
 
   Books& operator+=(const Books& other) noexcept;
@@ -95,10 +100,6 @@ class Ledger {
   // A storage with `tensors` tensors moves from one device's ledger to another's; its birth goes along.
   void moved_to(Ledger& other, std::uint64_t tensors, std::uint64_t unwatched,
                 std::uint64_t bytes) noexcept;
-  void orphan_noticed() noexcept {
-    books_.peak_orphans = std::max(books_.peak_orphans, ++books_.orphans);
-  }
-  void orphan_left() noexcept { --books_.orphans; }
 
  private:
   Books books_;
