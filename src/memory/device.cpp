@@ -1,7 +1,7 @@
-// Devices are found without a lock, so one that is closed may still be in another thread's hands: it is
-// kept, trimmed, and taken again by the next opening of its kind and capacity. Only devices over a
-// custom heap are destroyed when they close; C++ programs open those and see to it that nobody is using
-// them.
+// Devices are found without a lock, so one that is closed may still be in another thread's hands:
+// it is kept, trimmed, and taken again by the next opening of its kind and capacity. Only devices
+// over a custom heap are destroyed when they close; C++ programs open those and see to it that
+// nobody is using them.
 #include "ebb/memory/device.hpp"
 
 #include <algorithm>
@@ -64,8 +64,9 @@ class DeviceRegistry {
     std::lock_guard guard(mutex_);
     if (device.openings_ == 0) raise(ErrorKind::kWrongState, "[device] it is closed already");
     if (device.openings_ == 1 && device.in_use() != 0) {
-      raise(ErrorKind::kWrongState, "[device] {} has {} bytes in use; end its tensors before closing it",
-            device.name(), device.in_use());
+      raise(ErrorKind::kWrongState,
+            "[device] {} has {} bytes in use; end its tensors before closing it", device.name(),
+            device.in_use());
     }
     if (--device.openings_ > 0) return;
     found_[device.id()].store(nullptr, std::memory_order_release);
@@ -93,8 +94,8 @@ class DeviceRegistry {
   }
   static Device& open_again(Device& device, const DeviceOptions& options) {
     if (device.kind_ != options.kind || options.kind == DeviceKind::kCustom) {
-      raise(ErrorKind::kInvalidArgument, "[device] \"{}\" is open already as another kind of device",
-            options.name);
+      raise(ErrorKind::kInvalidArgument,
+            "[device] \"{}\" is open already as another kind of device", options.name);
     }
     ++device.openings_;
     return device;
@@ -113,7 +114,8 @@ class DeviceRegistry {
 Device& Device::open(DeviceOptions options) {
   if (options.name.empty()) raise(ErrorKind::kInvalidArgument, "[device] a name is needed");
   if (options.kind == DeviceKind::kSimulated && options.capacity == 0) {
-    raise(ErrorKind::kInvalidArgument, "[device] {}: a simulated device needs a capacity", options.name);
+    raise(ErrorKind::kInvalidArgument, "[device] {}: a simulated device needs a capacity",
+          options.name);
   }
   if (options.kind == DeviceKind::kCustom && options.heap == nullptr) {
     raise(ErrorKind::kInvalidArgument, "[device] {}: a custom device needs a heap", options.name);
@@ -123,7 +125,9 @@ Device& Device::open(DeviceOptions options) {
 
 void Device::close(Device& device) { DeviceRegistry::instance().close(device); }
 Device* Device::find(DeviceId id) noexcept { return DeviceRegistry::instance().find(id); }
-Device* Device::find(std::string_view name) noexcept { return DeviceRegistry::instance().find(name); }
+Device* Device::find(std::string_view name) noexcept {
+  return DeviceRegistry::instance().find(name);
+}
 
 Device::Device(DeviceId id, DeviceOptions options)
     : id_(id), kind_(options.kind), capacity_(options.capacity), heap_(make_heap(options)) {
@@ -156,7 +160,9 @@ void Device::foreign_born(std::uint64_t bytes) noexcept {
 std::uint64_t Device::in_use() const noexcept {
   return foreign() ? foreign_in_use_.load(std::memory_order_relaxed) : pool_->stats().in_use;
 }
-std::uint64_t Device::committed() const noexcept { return foreign() ? in_use() : limit_->committed(); }
+std::uint64_t Device::committed() const noexcept {
+  return foreign() ? in_use() : limit_->committed();
+}
 std::uint64_t Device::peak_committed() const noexcept {
   return foreign() ? foreign_peak_.load(std::memory_order_relaxed) : pool_->stats().peak_committed;
 }

@@ -1,8 +1,8 @@
 // A context's life, and its tensors from birth to end.
 //
-// The lock order is: none. lock_ is held for a few dozen instructions and nothing is called under it
-// that takes another lock, except the slot space's when a table grows. Blocks are taken before the lock
-// and given back after it, hosts are called without it.
+// The lock order is: none. lock_ is held for a few dozen instructions and nothing is called under
+// it that takes another lock, except the slot space's when a table grows. Blocks are taken before
+// the lock and given back after it, hosts are called without it.
 #include "ebb/tensor/context.hpp"
 
 #include <algorithm>
@@ -49,8 +49,9 @@ Device& checked(Device* device, bool foreign, std::string_view who) {
 
 std::uint64_t checked_bytes(const TensorSpec& spec, std::string_view who) {
   if (size_of(spec.dtype) == 0) {
-    raise(ErrorKind::kInvalidArgument, "[{}] dtype {} has no fixed size; another runtime must hold it",
-          who, name_of(spec.dtype));
+    raise(ErrorKind::kInvalidArgument,
+          "[{}] dtype {} has no fixed size; another runtime must hold it", who,
+          name_of(spec.dtype));
   }
   return bytes_of(spec.shape, size_of(spec.dtype));
 }
@@ -122,7 +123,8 @@ void Context::close() {
   retire_if_empty();
 }
 
-// A notice that was under way when its tensor ended still has the slot; it arrives within instructions.
+// A notice that was under way when its tensor ended still has the slot; it arrives within
+// instructions.
 void Context::await_notices() noexcept {
   while (true) {
     {
@@ -151,8 +153,8 @@ Handle Context::make(const TensorSpec& spec) {
   Device& device = checked(spec.device, false, "make");
   const std::uint64_t bytes = checked_bytes(spec, "make");
   if (spec.stream >= kMaxStreams) {
-    raise(ErrorKind::kInvalidArgument, "[make] stream {} was given, below {} is allowed", spec.stream,
-          kMaxStreams);
+    raise(ErrorKind::kInvalidArgument, "[make] stream {} was given, below {} is allowed",
+          spec.stream, kMaxStreams);
   }
   if (orphans_.noticed()) drain(Scope::kOwn);
   BlockGuard block(device.pool(), allocate(spec, bytes));
@@ -181,13 +183,17 @@ Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& s
   if (offset < byte_offset || offset > storage.bytes || bytes > storage.bytes - offset) {
     const std::uint64_t held = storage.bytes;
     lock.unlock();
-    raise(ErrorKind::kInvalidArgument, "[view] {} bytes from {} on were asked for, the storage has {}",
-          bytes, offset, held);
+    raise(ErrorKind::kInvalidArgument,
+          "[view] {} bytes from {} on were asked for, the storage has {}", bytes, offset, held);
   }
   Region& region = open_to(lock, spec.region, "view");
   TensorRecord& record = records_.acquire();
   enter(record, storage, region,
-        {.dtype = spec.dtype, .dims = spec.shape.dims(), .site = spec.site, .tag = offset, .flags = 0});
+        {.dtype = spec.dtype,
+         .dims = spec.shape.dims(),
+         .site = spec.site,
+         .tag = offset,
+         .flags = 0});
   return record.name();
 }
 
@@ -195,11 +201,12 @@ Handle Context::adopt(const ForeignSpec& spec) {
   Device& device = checked(spec.device, true, "adopt");
   std::unique_lock lock(lock_);
   Region& region = open_to(lock, spec.region, "adopt");
-  const Entry entry{.dtype = spec.dtype,
-                    .dims = spec.dims,
-                    .site = spec.site,
-                    .tag = spec.tag,
-                    .flags = spec.watched ? std::uint8_t{0} : std::uint8_t{TensorRecord::kUnwatched}};
+  const Entry entry{
+      .dtype = spec.dtype,
+      .dims = spec.dims,
+      .site = spec.site,
+      .tag = spec.tag,
+      .flags = spec.watched ? std::uint8_t{0} : std::uint8_t{TensorRecord::kUnwatched}};
   if (Storage* shared = spec.key == 0 ? nullptr : internals_->keys.find(device.id(), spec.key)) {
     TensorRecord& record = records_.acquire();
     enter(record, *shared, region, entry);
@@ -398,7 +405,8 @@ Context::Found Context::find_hold(Handle hold) {
   if (record != nullptr && record->has(TensorRecord::kHold)) {
     return {&table->context, record, std::move(lock)};
   }
-  if (record == nullptr && table->has_ended(hold)) return {&table->context, nullptr, std::move(lock)};
+  if (record == nullptr && table->has_ended(hold))
+    return {&table->context, nullptr, std::move(lock)};
   lock.unlock();
   raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
 }

@@ -180,9 +180,9 @@ void Context::raise_out_of_memory(Device& device, std::uint64_t bytes, std::stri
       "[{}] {} has no room for {}: {}, {} taken, {} of them in {} live tensors; reclaim is {}. "
       "Largest holders:{}",
       who, device.name(), format_bytes(bytes),
-      budget == 0 ? "no budget" : "budget " + format_bytes(budget), format_bytes(device.committed()),
-      format_bytes(books.storages.bytes), books.live, reclaiming() ? "on" : "off",
-      name_holders(device)));
+      budget == 0 ? "no budget" : "budget " + format_bytes(budget),
+      format_bytes(device.committed()), format_bytes(books.storages.bytes), books.live,
+      reclaiming() ? "on" : "off", name_holders(device)));
 }
 
 void Context::warn_overrun(Device& device) {

@@ -31,7 +31,8 @@ std::string traced_past(Handle handle) {
 
 TensorRecord& Context::live(Lock& lock, Handle handle, std::string_view who) {
   TensorRecord* record = records_.find(handle);
-  if (record != nullptr && !record->has(TensorRecord::kHold)) [[likely]] return *record;
+  if (record != nullptr && !record->has(TensorRecord::kHold)) [[likely]]
+    return *record;
   lock.unlock();
   raise_stale(handle, who);
 }
@@ -43,7 +44,8 @@ void Context::raise_stale(Handle handle, std::string_view who) {
     std::lock_guard guard(lock_);
     ended = records_.has_ended(handle);
     const TensorRecord* slot = SlotSpace<TensorRecord>::instance().find_slot(handle);
-    if (ended && slot->generation() == generation_of(handle) + 1) {  // nobody has taken the slot yet
+    if (ended &&
+        slot->generation() == generation_of(handle) + 1) {  // nobody has taken the slot yet
       what = fmt::format(" ({} {})", name_of(slot->dtype), dims_to_string(slot->shape()));
     }
   }
@@ -51,7 +53,8 @@ void Context::raise_stale(Handle handle, std::string_view who) {
     raise(ErrorKind::kStaleHandle, "[{}] tensor {:#x}{} has ended{}", who, handle, what,
           trace::on() ? traced_past(handle) : std::string());
   }
-  raise(ErrorKind::kStaleHandle, "[{}] {:#x} names no tensor of context \"{}\"", who, handle, name());
+  raise(ErrorKind::kStaleHandle, "[{}] {:#x} names no tensor of context \"{}\"", who, handle,
+        name());
 }
 
 Region& Context::region(Lock& lock, RegionId id, std::string_view who) {
@@ -60,7 +63,8 @@ Region& Context::region(Lock& lock, RegionId id, std::string_view who) {
     raise(ErrorKind::kStaleHandle, "[{}] the context has ended", who);
   }
   Region* region = id == 0 ? &regions_->root() : regions_->find(id);
-  if (region != nullptr) [[likely]] return *region;
+  if (region != nullptr) [[likely]]
+    return *region;
   const bool ended = regions_->has_ended(id);
   lock.unlock();
   raise(ErrorKind::kStaleHandle, "[{}] region {:#x} {}", who, id,
@@ -69,9 +73,11 @@ Region& Context::region(Lock& lock, RegionId id, std::string_view who) {
 
 Region& Context::open_to(Lock& lock, RegionId id, std::string_view who) {
   Region& found = region(lock, id, who);
-  if (!found.capped) [[likely]] return found;
+  if (!found.capped) [[likely]]
+    return found;
   lock.unlock();
-  raise(ErrorKind::kWrongState, "[{}] region {:#x} is capped: nothing more is attached to it", who, id);
+  raise(ErrorKind::kWrongState, "[{}] region {:#x} is capped: nothing more is attached to it", who,
+        id);
 }
 
 TensorInfo Context::describe(Handle handle) {

@@ -1,14 +1,16 @@
 // Reclaim: from death notices to memory that is back.
 //
-// A notice (`orphan`) may come on any thread, inside a collection: it only goes onto the orphan queue.
-// The queue is emptied at safe points, on the calling thread, in batches: under the lock tensors are
-// ended and their slots freed; after it blocks go to their pools and foreign tensors to their host.
+// A notice (`orphan`) may come on any thread, inside a collection: it only goes onto the orphan
+// queue. The queue is emptied at safe points, on the calling thread, in batches: under the lock
+// tensors are ended and their slots freed; after it blocks go to their pools and foreign tensors to
+// their host.
 //
 // Two kinds of safe point. Any birth in Ebb's own memory drains Ebb's own orphans, for an operation
-// holds a reference on each of its operands by then. Another runtime's orphans wait for safe_point(),
-// where the host promises that no kernel of its own is running: its engine may see an operand as dead
-// while the kernel still reads it. What is not given back yet waits in a list, so that a dispose or the
-// end of its region can take it out again, and so that switching reclaim on later finds it.
+// holds a reference on each of its operands by then. Another runtime's orphans wait for
+// safe_point(), where the host promises that no kernel of its own is running: its engine may see an
+// operand as dead while the kernel still reads it. What is not given back yet waits in a list, so
+// that a dispose or the end of its region can take it out again, and so that switching reclaim on
+// later finds it.
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -137,8 +139,8 @@ void Context::note_lag(std::uint64_t first_notice, std::uint64_t tensors) noexce
 
 // ---- the ladder
 
-// One climb at a time in a context. Inside a collection, on the same thread, there is no second one; a
-// second thread waits for the first to come back, for what that found may be enough.
+// One climb at a time in a context. Inside a collection, on the same thread, there is no second
+// one; a second thread waits for the first to come back, for what that found may be enough.
 class Context::ClimbScope {
  public:
   explicit ClimbScope(Context& context) : context_(context) {
@@ -194,8 +196,8 @@ class Context::OwnLadder final : public Ladder {
   bool asked_ = false;
 };
 
-// Room in another runtime's memory: as booked under its budget, or, where `wanted` is set, as much as
-// that given back.
+// Room in another runtime's memory: as booked under its budget, or, where `wanted` is set, as much
+// as that given back.
 class Context::ForeignLadder final : public Ladder {
  public:
   ForeignLadder(Context& context, Device* device, std::uint64_t upcoming, std::uint64_t wanted = 0)
@@ -229,13 +231,16 @@ class Context::ForeignLadder final : public Ladder {
 
 Block Context::allocate(const TensorSpec& spec, std::uint64_t bytes) {
   Device& device = *spec.device;
-  if (Block block = device.pool().allocate(bytes, spec.stream)) [[likely]] return block;
+  if (Block block = device.pool().allocate(bytes, spec.stream)) [[likely]]
+    return block;
   OwnLadder ladder(*this, device, bytes, spec.stream);
   if (climb(ladder, Stake::kMustFit, device.budget())) return ladder.block;
   raise_out_of_memory(device, bytes, "make");
 }
 
-bool Context::may_collect() const { return reclaiming() && host_ != nullptr && host_->can_collect(); }
+bool Context::may_collect() const {
+  return reclaiming() && host_ != nullptr && host_->can_collect();
+}
 
 bool Context::climb(Ladder& ladder, Stake stake, std::uint64_t budget) {
   ClimbScope scope(*this);

@@ -24,7 +24,8 @@ bool Context::close(RegionId id) {
   Region* doomed = nullptr;
   {
     std::unique_lock lock(lock_);
-    if (regions_ != nullptr && regions_->find(id) == nullptr && regions_->has_ended(id)) return false;
+    if (regions_ != nullptr && regions_->find(id) == nullptr && regions_->has_ended(id))
+      return false;
     if (id == 0) {
       lock.unlock();
       raise(ErrorKind::kInvalidArgument, "[close] a region's name is needed");
@@ -109,8 +110,11 @@ void Context::move_to_parent(Handle handle) {
   if (from.parent != nullptr) RegionTree::move(*from.parent, record);
 }
 
-// A region that is being closed is no longer part of the tree: what is still in it counts as the root's.
-Region& Context::settled(Region& region) noexcept { return region.live() ? region : regions_->root(); }
+// A region that is being closed is no longer part of the tree: what is still in it counts as the
+// root's.
+Region& Context::settled(Region& region) noexcept {
+  return region.live() ? region : regions_->root();
+}
 
 void Context::cap(RegionId id) {
   std::unique_lock lock(lock_);

@@ -1,5 +1,5 @@
-// Every context there is. Contexts are found without a lock by their name, so they are never destroyed:
-// one that has ended and holds nothing any more is taken again by the next.
+// Every context there is. Contexts are found without a lock by their name, so they are never
+// destroyed: one that has ended and holds nothing any more is taken again by the next.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What came out of ending some tensors under the lock, to be done after it is released: blocks back to
-// their pools, and foreign tensors to their host.
+// What came out of ending some tensors under the lock, to be done after it is released: blocks back
+// to their pools, and foreign tensors to their host.
 #pragma once
 
 #include <array>

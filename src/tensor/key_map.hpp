@@ -1,6 +1,6 @@
-// From what a host calls its data to the storage that books it: open addressing, linear probing, erased
-// by shifting back, so that nothing of what has gone stays behind. It grows and shrinks on insertion
-// only: erasing allocates nothing. Under the context's lock.
+// From what a host calls its data to the storage that books it: open addressing, linear probing,
+// erased by shifting back, so that nothing of what has gone stays behind. It grows and shrinks on
+// insertion only: erasing allocates nothing. Under the context's lock.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Storage records of one context: from chunks, kept on a free list, so that ending a storage allocates
-// nothing and making one rarely does. Under the context's lock.
+// Storage records of one context: from chunks, kept on a free list, so that ending a storage
+// allocates nothing and making one rarely does. Under the context's lock.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// A device: a name, a budget, and either a pool of Ebb's own or another runtime's memory that Ebb only
-// books. Devices are process-wide; contexts share them.
+// A device: a name, a budget, and either a pool of Ebb's own or another runtime's memory that Ebb
+// only books. Devices are process-wide; contexts share them.
 #pragma once
 
 #include <array>
@@ -26,18 +26,19 @@ enum class BudgetMode : std::uint8_t { kHard = 0, kSoft = 1 };
 struct DeviceOptions {
   DeviceKind kind = DeviceKind::kSystem;
   std::string name;
-  std::uint64_t capacity = 0;   // simulated
-  std::uint64_t budget = 0;     // bytes; 0: none
+  std::uint64_t capacity = 0;  // simulated
+  std::uint64_t budget = 0;    // bytes; 0: none
   BudgetMode mode = BudgetMode::kHard;
-  std::unique_ptr<Heap> heap;   // custom: the device's memory
+  std::unique_ptr<Heap> heap;  // custom: the device's memory
 };
 
 class Device {
  public:
-  // Opens a device, or finds the one of that name and kind. Throws Error: no name, another kind under
-  // that name, too many devices, a capacity that is missing.
+  // Opens a device, or finds the one of that name and kind. Throws Error: no name, another kind
+  // under that name, too many devices, a capacity that is missing.
   static Device& open(DeviceOptions options);
-  // Undoes one opening; the last one closes the device. Throws Error(kWrongState) while it is in use.
+  // Undoes one opening; the last one closes the device. Throws Error(kWrongState) while it is in
+  // use.
   static void close(Device& device);
   static Device* find(DeviceId id) noexcept;
   static Device* find(std::string_view name) noexcept;

@@ -1,9 +1,9 @@
 // The books of one context on one device: every tensor's birth, and its end with the reason for it.
 //
-// The law: created = live + the four ways of ending, for tensors and for the bytes of their storages.
-// A storage's bytes are booked once, however many tensors share it, and end with its last tensor, for
-// that tensor's reason. Storages that something still holds after that (a read under way, a graph) are
-// in `held` until they are let go.
+// The law: created = live + the four ways of ending, for tensors and for the bytes of their
+// storages. A storage's bytes are booked once, however many tensors share it, and end with its last
+// tensor, for that tensor's reason. Storages that something still holds after that (a read under
+// way, a graph) are in `held` until they are let go.
 //
 // Plain counters, changed under the context's lock.
 #pragma once
@@ -97,7 +97,8 @@ class Ledger {
     books_.storages.bytes += to - from;
     books_.peak_bytes = std::max(books_.peak_bytes, books_.storages.bytes);
   }
-  // A storage with `tensors` tensors moves from one device's ledger to another's; its birth goes along.
+  // A storage with `tensors` tensors moves from one device's ledger to another's; its birth goes
+  // along.
   void moved_to(Ledger& other, std::uint64_t tensors, std::uint64_t unwatched,
                 std::uint64_t bytes) noexcept;
 

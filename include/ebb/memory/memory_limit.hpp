@@ -1,5 +1,5 @@
-// What this process may use: the least of physical memory, its cgroup's limit (v1 and v2, all levels up)
-// and its address-space limit.
+// What this process may use: the least of physical memory, its cgroup's limit (v1 and v2, all
+// levels up) and its address-space limit.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
 // Death notices on their way to the owner.
 //
 // Any thread pushes, also from inside a garbage collection: a push is one compare-and-swap on the
-// slot's word and one exchange on the head; it takes no lock, allocates nothing and does not retry. The
-// compare-and-swap sets `queued` only while the generation is still the one the notice names, so a
-// notice for a record that has ended is dropped, a second notice finds the bit set, and a slot that
-// ends while queued is not reused before it has been taken off here.
+// slot's word and one exchange on the head; it takes no lock, allocates nothing and does not retry.
+// The compare-and-swap sets `queued` only while the generation is still the one the notice names,
+// so a notice for a record that has ended is dropped, a second notice finds the bit set, and a slot
+// that ends while queued is not reused before it has been taken off here.
 //
-// One thread at a time pops (the owner's lock sees to that). A producer that was interrupted between
-// its exchange and its link store leaves its node `pending`; the consumer stops there, keeps its place
-// and goes on at the next pop.
+// One thread at a time pops (the owner's lock sees to that). A producer that was interrupted
+// between its exchange and its link store leaves its node `pending`; the consumer stops there,
+// keeps its place and goes on at the next pop.
 #pragma once
 
 #include <atomic>

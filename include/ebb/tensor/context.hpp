@@ -1,5 +1,5 @@
-// Context: one host's world. It owns the root region, the handle table, the orphan queue and the books
-// of what this host made, and it is where a program meets them:
+// Context: one host's world. It owns the root region, the handle table, the orphan queue and the
+// books of what this host made, and it is where a program meets them:
 //
 //   auto& cpu = Device::open({.name = "cpu", .budget = 1 << 30});
 //   ContextPtr context = Context::create({.name = "main"});
@@ -182,7 +182,8 @@ class Context {
   RegionInfo describe_region(RegionId region);
 
   // ---- reclaim
-  // The death notice. Any thread, also inside a collection; stale names and second notices do nothing.
+  // The death notice. Any thread, also inside a collection; stale names and second notices do
+  // nothing.
   static void orphan(Handle handle) noexcept;
   // No kernel of the host's is running: gives orphans back, foreign ones too, and keeps the foreign
   // `device` (null: all of them) under its budget, `upcoming` more bytes being about to be born.

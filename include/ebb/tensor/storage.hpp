@@ -1,8 +1,8 @@
 // Storage: the counted owner of one Block, or of another runtime's data. Tensors view it.
 //
-// Its count is one for all its tensors together plus one for each StorageRef. New references are taken
-// under the context's lock while a tensor still exists, so the count can only fall once the tensors are
-// gone; whoever takes it to zero gives the memory back.
+// Its count is one for all its tensors together plus one for each StorageRef. New references are
+// taken under the context's lock while a tensor still exists, so the count can only fall once the
+// tensors are gone; whoever takes it to zero gives the memory back.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ struct Storage {
   Storage* next_free = nullptr;
 };
 
-// Holds a storage, and so its memory, whatever becomes of its tensors: an operation's operand, a read
-// under way. Made by Context::hold.
+// Holds a storage, and so its memory, whatever becomes of its tensors: an operation's operand, a
+// read under way. Made by Context::hold.
 class [[nodiscard]] StorageRef {
  public:
   StorageRef() = default;
@@ -56,8 +56,8 @@ class [[nodiscard]] StorageRef {
     return {storage_->block.data, storage_->block ? storage_->bytes : 0};
   }
   Device& device() const noexcept { return *storage_->device; }
-  // Must come before work on the memory is queued on that stream: the block, once freed, waits for it.
-  // Throws OutOfMemory where the note cannot be kept; then the work must not be queued.
+  // Must come before work on the memory is queued on that stream: the block, once freed, waits for
+  // it. Throws OutOfMemory where the note cannot be kept; then the work must not be queued.
   void note_use(StreamId stream) const;
 
  private:

@@ -32,7 +32,7 @@ struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
   std::uint8_t flags = 0;
 
   std::array<std::int64_t, kMaxRank> dims{};
-  std::uint64_t tag = 0;                   // foreign: the host's name. Ebb's own: the view's byte offset
+  std::uint64_t tag = 0;  // foreign: the host's name. Ebb's own: the view's byte offset
   TensorRecord* waiting_prev = nullptr;  // in a waiting list; `link` is the next
 
   bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
