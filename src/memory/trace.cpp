@@ -29,8 +29,8 @@ std::vector<TraceEvent> EventRing::snapshot(std::uint64_t since) const {
   const std::uint64_t later = head_.load(std::memory_order_relaxed);
   const std::uint64_t safe = later >= kEvents ? later - kEvents + 1 : 0;  // the rest may be torn
   if (safe > first)
-    events.erase(events.begin(), events.begin() + std::ptrdiff_t(std::min<std::uint64_t>(
-                                                      safe - first, events.size())));
+    events.erase(events.begin(),
+                 events.begin() + std::ptrdiff_t(std::min<std::uint64_t>(safe - first, events.size())));
   return events;
 }
 
@@ -42,9 +42,8 @@ constinit thread_local EventRing* ring = nullptr;
 
 namespace {
 
-// All rings there are. A ring outlives its thread, so that its events can still be read, and is
-// then handed to the next thread that needs one: there are never more rings than there were threads
-// at once.
+// All rings there are. A ring outlives its thread, so that its events can still be read, and is then
+// handed to the next thread that needs one: there are never more rings than there were threads at once.
 struct Rings {
   struct Entry {
     std::unique_ptr<EventRing> ring;
@@ -56,8 +55,7 @@ struct Rings {
 };
 
 Rings& rings() {
-  static Rings& instance =
-      *std::make_unique<Rings>().release();  // threads may end after statics do
+  static Rings& instance = *std::make_unique<Rings>().release();  // threads may end after statics do
   return instance;
 }
 

@@ -1,7 +1,7 @@
 // EventRing: the last n events of one thread, readable from another while it writes.
 //
-// One writer. Each event is four relaxed-atomic words, so a reader can at worst see a mixture of
-// two events, and it throws those away: before the writer overwrites the slot of event i - n it has
+// One writer. Each event is four relaxed-atomic words, so a reader can at worst see a mixture of two
+// events, and it throws those away: before the writer overwrites the slot of event i - n it has
 // published head = i, so whatever is at or below head - n after the copy may be torn.
 #pragma once
 
@@ -23,9 +23,9 @@ enum class EventKind : std::uint16_t {
 };
 
 struct TraceEvent {
-  std::uint64_t id = 0;  // address or handle
+  std::uint64_t id = 0;     // address or handle
   std::uint64_t bytes = 0;
-  std::uint32_t site = 0;  // interned stack, 0 = unknown
+  std::uint32_t site = 0;   // interned stack, 0 = unknown
   EventKind kind = EventKind::kNone;
   std::uint16_t detail = 0;  // reason or stream
   std::uint64_t time = 0;    // ns of the steady clock, coarse: read every kTimeEvery events
@@ -41,8 +41,7 @@ class EventRing {
   // Writer only. `event.time` is filled in here.
   void push(TraceEvent event) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head % kTimeEvery == 0) [[unlikely]]
-      time_ = now();
+    if (head % kTimeEvery == 0) [[unlikely]] time_ = now();
     event.time = time_;
     std::atomic_thread_fence(std::memory_order_release);
     const auto words = std::bit_cast<std::array<std::uint64_t, 4>>(event);
@@ -51,8 +50,7 @@ class EventRing {
     head_.store(head + 1, std::memory_order_release);
   }
 
-  // Any thread: the events still there, oldest first. With `since`, only those pushed from that
-  // count on.
+  // Any thread: the events still there, oldest first. With `since`, only those pushed from that count on.
   std::vector<TraceEvent> snapshot(std::uint64_t since = 0) const;
 
   // Events ever pushed.
