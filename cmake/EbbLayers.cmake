@@ -1,0 +1,95 @@
+# One static library a layer, and libebb made of all of them.
+#
+# A layer links only the layers that cmake/layers.txt gives it, and its unit tests link only the
+# layer, so a call against the order fails to link even where no include gives it away.
+
+# The compile settings that a layer and libebb share.
+function(ebb_configure_library target)
+  target_include_directories(
+    ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_definitions(${target}
+                             PUBLIC $<$<BOOL:${EBB_EXPENSIVE_CHECKS}>:EBB_EXPENSIVE_CHECKS>)
+  # The pool's fast path reads thread-local state on each call; initial-exec makes that one
+  # instruction, also in a shared library.
+  target_compile_options(${target} PRIVATE -ftls-model=initial-exec)
+  target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ebb_build_options>)
+endfunction()
+
+# ebb_memory for memory, ebb_backends_cpu for backends/cpu.
+function(ebb_layer_target layer result)
+  string(REPLACE "/" "_" name "${layer}")
+  set(${result} "ebb_${name}" PARENT_SCOPE)
+endfunction()
+
+# Links the layers below that are in the tree.
+function(ebb_link_layers target)
+  list(REVERSE ARGN)
+  foreach(layer IN LISTS ARGN)
+    ebb_layer_target(${layer} library)
+    if(TARGET ${library})
+      target_link_libraries(${target} PUBLIC ${library})
+    endif()
+  endforeach()
+endfunction()
+
+# A layer's sources: those of its folder that no nested layer (backends/cpu) claims.
+function(ebb_layer_sources layer result)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp")
+  foreach(other IN LISTS EBB_LAYERS)
+    if(other MATCHES "^${layer}/")
+      list(FILTER sources EXCLUDE REGEX "/src/${other}/")
+    endif()
+  endforeach()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(ebb_add_layer layer)
+  ebb_layer_sources(${layer} sources)
+  if(NOT sources)
+    return()
+  endif()
+  ebb_layer_target(${layer} library)
+  add_library(${library} STATIC ${sources})
+  ebb_configure_library(${library})
+  ebb_link_layers(${library} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY EBB_LAYER_LIBRARIES ${library})
+endfunction()
+
+function(ebb_add_layers)
+  set(table "${PROJECT_SOURCE_DIR}/cmake/layers.txt")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
+  file(STRINGS "${table}" lines REGEX "^[^#]")
+  list(TRANSFORM lines REPLACE ":.*" "" OUTPUT_VARIABLE EBB_LAYERS)
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([^:]+): *(.*)$" _ "${line}")
+    set(layer "${CMAKE_MATCH_1}")
+    separate_arguments(below UNIX_COMMAND "${CMAKE_MATCH_2}")
+    ebb_add_layer(${layer} ${below})
+  endforeach()
+  set(EBB_LAYERS ${EBB_LAYERS} PARENT_SCOPE)
+endfunction()
+
+# ebb: what users link. ebb_layers: the same code as static layers with src/ in the include path,
+# for tests that look inside.
+function(ebb_add_library)
+  get_property(libraries GLOBAL PROPERTY EBB_LAYER_LIBRARIES)
+  list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  if(EBB_SHARED)
+    set(kind SHARED)
+  else()
+    set(kind STATIC)
+  endif()
+  add_library(ebb ${kind} ${objects})
+  add_library(ebb::ebb ALIAS ebb)
+  ebb_configure_library(ebb)
+  set_target_properties(ebb PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                       SOVERSION ${PROJECT_VERSION_MAJOR})
+
+  add_library(ebb_layers INTERFACE)
+  list(REVERSE libraries)
+  target_link_libraries(ebb_layers INTERFACE ${libraries})
+endfunction()

@@ -1,0 +1,34 @@
+# ebb_build_options: what every target of this build is compiled with. It is never installed.
+add_library(ebb_build_options INTERFACE)
+target_compile_features(ebb_build_options INTERFACE cxx_std_20)
+target_compile_options(ebb_build_options INTERFACE -Wall -Wextra -Wpedantic)
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(EBB_WERROR)
+  target_compile_options(ebb_build_options INTERFACE -Werror)
+endif()
+
+if(EBB_SANITIZE)
+  target_compile_options(
+    ebb_build_options INTERFACE -fsanitize=${EBB_SANITIZE} -fno-sanitize-recover=all
+                                -fno-omit-frame-pointer)
+  target_link_options(ebb_build_options INTERFACE -fsanitize=${EBB_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Instrumented code confuses gcc's flow analysis; the same code is checked without it in `dev`.
+    target_compile_options(ebb_build_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
+endif()
+
+if(EBB_COVERAGE)
+  target_compile_options(ebb_build_options INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(ebb_build_options INTERFACE --coverage)
+endif()
+
+if(EBB_FUZZ)
+  target_compile_options(ebb_build_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""`make test`: runs every stage of STAGES, whatever fails before it, and sums up.
+
+To add a stage, write a function that returns a list of Suite and give it a line in STAGES.
+"""
+import argparse
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+from suites import Suite, closing_line, one, read_ctest, summary
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+LOGS = BUILD / "logs"
+EVERYTHING = "unit|model|fault|conformance|governor|capi|threads"  # labels of tests/CMakeLists.txt
+UNIT_TESTS = "tests/unit/*/*_test.cpp"
+COVERED = ("memory", "tensor")
+COVERAGE_GOAL = 90.0
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+
+@dataclass
+class Options:
+    jobs: int = 2
+    fuzz_seconds: int = 30
+    soak_seconds: int = 0
+
+
+OPTIONS = Options()
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    covers: str  # what the progress line says
+    run: Callable[[], list[Suite]]
+    needs: str = ""  # a glob; without a match the stage is passed over, and says so
+
+
+# ---- commands -----------------------------------------------------------------------------------
+
+
+def say(text: str) -> None:
+    print(f"      {text}", flush=True)
+
+
+def command(log: str, *arguments, env: dict[str, str] | None = None) -> bool:
+    """Runs a command with its output in build/logs/<log>.log; shows the end of it on failure."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path = LOGS / f"{log}.log"
+    with path.open("w") as output:
+        done = subprocess.run([str(argument) for argument in arguments], cwd=ROOT, stdout=output,
+                              stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        say(f"failed ({done.returncode}): {' '.join(map(str, arguments))}")
+        print("\n".join(path.read_text(errors="replace").splitlines()[-80:]), flush=True)
+    return done.returncode == 0
+
+
+def check(name: str, *arguments) -> Suite:
+    """A command that passes or fails as one."""
+    start = time.monotonic()
+    ok = command(name.replace(" ", "-"), *arguments)
+    return one(name, ok, time.monotonic() - start)
+
+
+@functools.cache
+def build(preset: str) -> bool:
+    start = time.monotonic()
+    ok = (command(f"{preset}-configure", "cmake", "--preset", preset)
+          and command(f"{preset}-build", "cmake", "--build", "--preset", preset, "-j",
+                      OPTIONS.jobs))
+    if ok:
+        say(f"{preset} built in {time.monotonic() - start:.0f} s")
+    return ok
+
+
+# ---- ctest --------------------------------------------------------------------------------------
+
+
+def labels_of(preset: str) -> dict[str, str]:
+    arguments = ["ctest", "--test-dir", str(BUILD / preset), "--show-only=json-v1"]
+    listed = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
+    return {test["name"]: value[0]
+            for test in json.loads(listed)["tests"]
+            for value in [prop["value"] for prop in test["properties"] if prop["name"] == "LABELS"]}
+
+
+@functools.cache
+def without_address_randomisation() -> tuple[str, ...]:
+    """TSan of gcc 12 cannot map its shadow where the kernel randomises more than it expects."""
+    prefix = ("setarch", "-R")
+    able = shutil.which("setarch") and subprocess.run([*prefix, "true"], capture_output=True)
+    return prefix if able and able.returncode == 0 else ()
+
+
+def run_ctest(preset: str, wanted: str, env: dict[str, str] | None = None) -> list[Suite]:
+    """Runs the entries whose label matches `wanted`, and counts their tests."""
+    results = BUILD / preset / "results"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir(parents=True)
+    junit = results / "ctest.xml"
+    prefix = without_address_randomisation() if preset == "tsan" else ()
+    ok = command(f"{preset}-test", *prefix, "ctest", "--test-dir", BUILD / preset, "-j",
+                 OPTIONS.jobs, "-L", f"^({wanted})$", "--output-on-failure", "--no-tests=error",
+                 "--test-output-size-passed", 1 << 20, "--output-junit", junit,
+                 env={**SANITIZER_OPTIONS, **(env or {})})
+    suites = read_ctest(junit, results, labels_of(preset), preset) if junit.exists() else []
+    if not ok and not any(suite.failed for suite in suites):
+        suites.append(one(f"{preset} ctest", False))
+    return suites
+
+
+def preset_stage(preset: str, wanted: str, first: Callable[[], list[Suite]] = list) -> list[Suite]:
+    if not build(preset):
+        return [one(f"{preset} build", False)]
+    return first() + run_ctest(preset, wanted)
+
+
+# ---- stages -------------------------------------------------------------------------------------
+
+
+def layers_stage() -> list[Suite]:
+    return [check("layers", sys.executable, "tools/check_layers.py"),
+            check("tree", sys.executable, "tools/check_tree.py"), tools_suite()]
+
+
+def tools_suite() -> Suite:
+    start = time.monotonic()
+    tests = unittest.defaultTestLoader.discover(str(ROOT / "tools/tests"), "*_test.py")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with (LOGS / "tools.log").open("w") as output:
+        result = unittest.TextTestRunner(stream=output).run(tests)
+    broken = result.failures + result.errors
+    for test, trace in broken:
+        say(f"failed: {test}\n{trace}")
+    passed = result.testsRun - len(broken) - len(result.skipped)
+    return Suite("tools", passed, len(broken), len(result.skipped), time.monotonic() - start)
+
+
+def format_stage() -> list[Suite]:
+    return [check("format", sys.executable, "tools/format.py", "--check")]
+
+
+def headers_suite() -> list[Suite]:
+    """Each public header compiles on its own."""
+    return [check("headers", "cmake", "--build", "--preset", "dev", "-j", OPTIONS.jobs, "--target",
+                  "all_verify_interface_header_sets")]
+
+
+def fuzz_stage() -> list[Suite]:
+    if not build("fuzz"):
+        return [one("fuzz build", False)]
+    names = sorted(path.stem for path in (ROOT / "tests/fuzz").glob("*.cpp"))
+    with ThreadPoolExecutor(OPTIONS.jobs) as pool:
+        return list(pool.map(fuzz, names))
+
+
+def fuzz(name: str) -> Suite:
+    """New inputs go to build/fuzz/corpus; the corpus in the tree is only read."""
+    start = time.monotonic()
+    found, kept = BUILD / "fuzz/corpus" / name, ROOT / "tests/fuzz/corpus" / name
+    found.mkdir(parents=True, exist_ok=True)
+    corpora = [found, kept] if kept.is_dir() else [found]
+    ok = command(f"fuzz-{name}", BUILD / "fuzz/fuzz" / name,
+                 f"-max_total_time={OPTIONS.fuzz_seconds}",
+                 "-timeout=20", "-rss_limit_mb=4096", f"-artifact_prefix={BUILD}/fuzz/{name}-",
+                 "-print_final_stats=1", *corpora, env=SANITIZER_OPTIONS)
+    suite = one(f"fuzz {name}", ok, time.monotonic() - start)
+    log = (LOGS / f"fuzz-{name}.log").read_text(errors="replace")
+    runs = re.search(r"number_of_executed_units:\s*(\d+)", log)
+    suite.notes = [f"{name}: {runs[1]} inputs"] if runs else []
+    return suite
+
+
+def coverage_stage() -> list[Suite]:
+    start = time.monotonic()
+    if not build("coverage"):
+        return [one("coverage build", False)]
+    for stale in (BUILD / "coverage").rglob("*.gcda"):
+        stale.unlink()
+    tests = run_ctest("coverage", EVERYTHING)
+    if any(suite.failed for suite in tests):
+        return [one("coverage", False, time.monotonic() - start)]
+    return [one("coverage", gcovr(), time.monotonic() - start)]
+
+
+def gcovr() -> bool:
+    """Prints the lines covered, by file, and holds their share against the goal."""
+    folders = [f"{top}/{layer}/" for layer in COVERED for top in ("src", "include/ebb")]
+    filters = [f"--filter={folder}" for folder in folders]
+    report = BUILD / "coverage/summary.json"
+    if not command("gcovr", "gcovr", "-j", OPTIONS.jobs, "--root", ROOT, *filters,
+                   "--exclude-unreachable-branches", "--print-summary", "--txt",
+                   BUILD / "coverage/report.txt", "--json-summary", report, BUILD / "coverage"):
+        return False
+    covered = json.loads(report.read_text())
+    for file in covered["files"]:
+        say(f"{file['line_percent'] or 0:5.1f}%  {file['filename']}")
+    percent = covered["line_percent"] or 0.0
+    say(f"{percent:5.1f}%  of {covered['line_total']} lines; goal {COVERAGE_GOAL:.0f}%")
+    return percent >= COVERAGE_GOAL
+
+
+def install_stage() -> list[Suite]:
+    """A program outside the tree finds, links and runs against an installed Ebb."""
+    start = time.monotonic()
+    prefix, consumer = BUILD / "install/prefix", BUILD / "install/consumer"
+    shutil.rmtree(BUILD / "install", ignore_errors=True)
+    ok = (build("dev")
+          and command("install", "cmake", "--install", BUILD / "dev", "--prefix", prefix)
+          and command("install-configure", "cmake", "-S", ROOT / "tests/install", "-B", consumer,
+                      "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+          and command("install-build", "cmake", "--build", consumer)
+          and command("install-run", consumer / "consumer"))
+    return [one("install", ok, time.monotonic() - start)]
+
+
+def soak_stage(preset: str) -> list[Suite]:
+    """Repeats the randomised suites with other seeds (testing::UnitTest::random_seed)."""
+    if not build(preset):
+        return [one(f"{preset} build", False)]
+    total, deadline, seed = {}, time.monotonic() + OPTIONS.soak_seconds, 0
+    while time.monotonic() < deadline:
+        seed += 1
+        env = {"GTEST_SHUFFLE": "1", "GTEST_RANDOM_SEED": str(seed)}
+        for suite in run_ctest(preset, "model|fault|threads|governor", env):
+            total.setdefault(suite.name, Suite(suite.name)).add(suite)
+        if any(suite.failed for suite in total.values()):
+            say(f"failed with seed {seed}")
+            break
+    return list(total.values())
+
+
+STAGES = [
+    Stage("layers", "includes, tree, tools", layers_stage),
+    Stage("format", "clang-format", format_stage),
+    Stage("dev", EVERYTHING, lambda: preset_stage("dev", EVERYTHING, headers_suite), UNIT_TESTS),
+    Stage("compile_fail", "programs that must be rejected",
+          lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),
+    Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
+    Stage("tsan", "unit|conformance|threads",
+          lambda: preset_stage("tsan", "unit|conformance|threads"), UNIT_TESTS),
+    Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
+    Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
+    Stage("install", "find_package(ebb) from a prefix", install_stage, "tests/install/main.cpp"),
+]
+
+SOAK_STAGES = [
+    Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
+    Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
+    Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),
+]
+
+
+# ---- the run ------------------------------------------------------------------------------------
+
+
+def run_stage(stage: Stage, place: str) -> list[Suite]:
+    print(f"[{place}] {stage.name}: {stage.covers.replace('|', ', ')}", flush=True)
+    if stage.needs and not any(ROOT.glob(stage.needs)):
+        say(f"passed over: no {stage.needs} in the tree")
+        return []
+    try:
+        suites = stage.run()
+    except Exception as error:  # a broken stage must not hide the ones after it
+        say(f"failed: {error!r}")
+        suites = [one(stage.name, False)]
+    for note in (note for suite in suites for note in suite.notes):
+        say(note)
+    say(closing_line(suites))
+    return suites
+
+
+def parse_arguments(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    names = [stage.name for stage in STAGES]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="STAGE", help=", ".join(names))
+    parser.add_argument("--fuzz-seconds", type=int, default=OPTIONS.fuzz_seconds)
+    parser.add_argument("--soak", type=int, metavar="MINUTES", help="run SOAK_STAGES instead")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    chosen = parse_arguments(arguments)
+    stages = SOAK_STAGES if chosen.soak else STAGES
+    OPTIONS.jobs, OPTIONS.fuzz_seconds = chosen.jobs, chosen.fuzz_seconds
+    if chosen.soak:
+        OPTIONS.fuzz_seconds = OPTIONS.soak_seconds = chosen.soak * 60 // len(stages)
+    stages = [stage for stage in stages if not chosen.only or stage.name in chosen.only]
+    start, suites = time.monotonic(), []
+    for number, stage in enumerate(stages, 1):
+        suites += run_stage(stage, f"{number}/{len(stages)}")
+    print(f"\n{time.monotonic() - start:.0f} s in all; logs in build/logs\n\n{summary(suites)}")
+    return 1 if any(suite.failed for suite in suites) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

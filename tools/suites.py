@@ -1,0 +1,86 @@
+"""What a test run came to: reading results, adding them up, printing the summary."""
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Suite:
+    """One line of the summary."""
+    name: str
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)  # lines a test printed as `note: ...`
+
+    def add(self, other: "Suite") -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.seconds += other.seconds
+        self.notes += [note for note in other.notes if note not in self.notes]
+
+
+def one(name: str, ok: bool, seconds: float = 0.0) -> Suite:
+    """A check that is a single pass or failure."""
+    return Suite(name, passed=int(ok), failed=int(not ok), seconds=seconds)
+
+
+def read_gtest(path: Path, name: str) -> Suite:
+    """Counts the tests in one of GoogleTest's JSON files."""
+    suite = Suite(name)
+    for group in json.loads(path.read_text())["testsuites"]:
+        for test in group["testsuite"]:
+            if test.get("failures"):
+                suite.failed += 1
+            elif test.get("result") == "COMPLETED":
+                suite.passed += 1
+            else:
+                suite.skipped += 1
+    return suite
+
+
+def read_entry(case: ElementTree.Element, results: Path, name: str) -> Suite:
+    """Counts one ctest entry: its GoogleTest file where it left one, else the entry itself.
+
+    An executable that dies, or that a sanitizer fails at exit, counts as a failure whatever its
+    tests said.
+    """
+    ok = case.get("status") == "run"
+    counts = results / f"{case.get('name')}.json"
+    suite = read_gtest(counts, name) if counts.exists() else one(name, ok)
+    if not ok and suite.failed == 0:
+        suite.failed = 1
+    suite.seconds = float(case.get("time") or 0)
+    output = case.findtext("system-out") or ""
+    suite.notes = [line[6:] for line in output.splitlines() if line.startswith("note: ")]
+    return suite
+
+
+def read_ctest(junit: Path, results: Path, labels: dict[str, str], prefix: str) -> list[Suite]:
+    """One Suite for each label, in the order of the entries."""
+    suites: dict[str, Suite] = {}
+    for case in ElementTree.parse(junit).getroot().iter("testcase"):
+        name = f"{prefix} {labels.get(case.get('name'), 'other')}"
+        suites.setdefault(name, Suite(name)).add(read_entry(case, results, name))
+    return list(suites.values())
+
+
+def summary(suites: list[Suite]) -> str:
+    """The table, and the closing line `N passed, N failed[, N skipped]`."""
+    width = max([len(suite.name) for suite in suites] + [5])
+    lines = [f"{'suite':<{width}}  passed  failed  skipped  seconds"]
+    for suite in suites:
+        lines.append(f"{suite.name:<{width}}  {suite.passed:>6}  {suite.failed:>6}  "
+                     f"{suite.skipped:>7}  {suite.seconds:>7.1f}")
+    return "\n".join(lines + ["", closing_line(suites)])
+
+
+def closing_line(suites: list[Suite]) -> str:
+    total = Suite("total")
+    for suite in suites:
+        total.add(suite)
+    line = f"{total.passed} passed, {total.failed} failed"
+    return f"{line}, {total.skipped} skipped" if total.skipped else line
