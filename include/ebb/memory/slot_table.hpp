@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "ebb/base/check.hpp"
@@ -72,10 +73,12 @@ class SlotSpace {
     std::array<T, kChunkSlots> slots;
   };
 
-  // One for the process, never destroyed: notices may come after the statics have gone.
-  static SlotSpace& instance() {
-    static SlotSpace* space = std::make_unique<SlotSpace>().release();
-    return *space;
+  // One for the process, there before the first call and never destroyed: a notice may come inside
+  // a collection, where nothing may be allocated, and after the statics have gone.
+  static SlotSpace& instance() noexcept {
+    static constinit SlotSpace space;
+    static_assert(std::is_trivially_destructible_v<SlotSpace>);
+    return space;
   }
 
   // The slot a name points at, whatever lives there now; null if no such slot was ever made.
