@@ -69,7 +69,8 @@ class Device {
   // Pre: foreign. Whether `upcoming` more bytes would pass the budget.
   bool over_budget(std::uint64_t upcoming) const noexcept {
     const std::uint64_t budget = budget_.load(std::memory_order_relaxed);
-    return budget != 0 && foreign_in_use_.load(std::memory_order_relaxed) + upcoming > budget;
+    const std::uint64_t in_use = foreign_in_use_.load(std::memory_order_relaxed);
+    return budget != 0 && (in_use > budget || upcoming > budget - in_use);
   }
 
   std::uint64_t in_use() const noexcept;
@@ -81,7 +82,7 @@ class Device {
 
   const DeviceId id_;
   const DeviceKind kind_;
-  const std::uint64_t capacity_;
+  std::size_t capacity_ = 0;  // simulated: what was asked for
   std::string name_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<LimitHeap> limit_;
