@@ -155,15 +155,23 @@ void Device::set_budget(std::uint64_t bytes, BudgetMode mode) noexcept {
   if (limit_ != nullptr) limit_->set_limit(std::min(bytes == 0 ? kEverything : bytes, capacity_));
 }
 
-void Device::foreign_born(std::uint64_t bytes) noexcept {
-  const std::uint64_t now = foreign_in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+void Device::join(ForeignShard& shard) noexcept {
+  shard.joined = true;
+  shard.next = shards_.load(std::memory_order_relaxed);
+  while (!shards_.compare_exchange_weak(shard.next, &shard, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
+}
+
+void Device::raise_peak(std::uint64_t bytes) noexcept {
   std::uint64_t peak = foreign_peak_.load(std::memory_order_relaxed);
-  while (now > peak && !foreign_peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  while (bytes > peak &&
+         !foreign_peak_.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
   }
 }
 
 std::uint64_t Device::in_use() const noexcept {
-  return foreign() ? foreign_in_use_.load(std::memory_order_relaxed) : pool_->stats().in_use;
+  return foreign() ? foreign_in_use() : pool_->stats().in_use;
 }
 std::uint64_t Device::committed() const noexcept {
   return foreign() ? in_use() : limit_->committed();

@@ -92,7 +92,6 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
   born_bytes_ = 0;
   lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
   last_birth_.store(0, std::memory_order_relaxed);
-  foreign_devices_.store(0, std::memory_order_relaxed);
   first_notice_.store(0, std::memory_order_relaxed);
   asked_.store(false, std::memory_order_relaxed);
   warned_.store(false, std::memory_order_relaxed);
@@ -219,12 +218,19 @@ Handle Context::adopt(const ForeignSpec& spec) {
   storage.key = spec.key;
   enter_storage(storage, device, spec.bytes);
   if (spec.key != 0) internals_->keys.insert(storage);
-  device.foreign_born(spec.bytes);
+  book_foreign(device, spec.bytes);
   last_birth_.store(spec.bytes, std::memory_order_relaxed);
-  foreign_devices_.store(foreign_devices_.load(std::memory_order_relaxed) | 1u << device.id(),
-                         std::memory_order_relaxed);
   enter(record, storage, region, entry);
   return record.name();
+}
+
+void Context::book_foreign(Device& device, std::uint64_t bytes) noexcept {
+  ForeignShard& booked = shard(device);
+  if (!booked.joined) [[unlikely]] {
+    device.join(booked);
+    foreign_devices_.fetch_or(1u << device.id(), std::memory_order_relaxed);
+  }
+  device.foreign_born(booked, bytes);
 }
 
 std::pair<TensorRecord&, Storage&> Context::acquire(Lock&) {
@@ -257,7 +263,8 @@ void Context::enter(TensorRecord& record, Storage& storage, Region& region,
   record.flags = entry.flags;
   record.tag = entry.tag;
   record.return_to = 0;
-  std::copy_n(entry.dims.begin(), std::min(entry.dims.size(), kMaxRank), record.dims.begin());
+  const std::size_t kept = std::min(entry.dims.size(), kMaxRank);
+  for (std::size_t i = 0; i < kMaxRank; ++i) record.dims[i] = i < kept ? entry.dims[i] : 0;
   ++storage.tensors;
   storage.unwatched += watched ? 0 : 1;
   RegionTree::link(region, record);
@@ -293,8 +300,8 @@ void Context::rebook(Handle handle, Device* device, std::uint64_t bytes) {
   storage.device = &to;
   ledger(from).storage_resized(storage.bytes, bytes);
   if (&to != &from) ledger(from).moved_to(ledger(to), storage.tensors, storage.unwatched, bytes);
-  from.foreign_ended(storage.bytes);
-  to.foreign_born(bytes);
+  from.foreign_ended(shard(from), storage.bytes);
+  book_foreign(to, bytes);
   if (bytes > storage.bytes) born_bytes_ += bytes - storage.bytes;
   storage.bytes = bytes;
 }
@@ -358,7 +365,7 @@ void Context::end_storage(Storage& storage, Reason reason, EndBatch& batch) noex
   if (storage.block.data != nullptr) {
     batch.add_freed(storage);
   } else {
-    storage.device->foreign_ended(storage.bytes);
+    storage.device->foreign_ended(shard(*storage.device), storage.bytes);
   }
   internals_->storages.release(storage);
 }
@@ -372,89 +379,6 @@ void Context::leave_table(TensorRecord& record) noexcept {
     records_.recycle(record);
   } else {
     ++undead_;
-  }
-}
-
-// ---- holds
-
-StorageRef Context::hold(Handle handle) {
-  std::unique_lock lock(lock_);
-  Storage& storage = *live(lock, handle, "hold").storage;
-  storage.refs.fetch_add(1, std::memory_order_relaxed);
-  return StorageRef(storage);
-}
-
-Handle Context::hold_by_name(Handle handle) {
-  std::unique_lock lock(lock_);
-  Storage& storage = *live(lock, handle, "hold").storage;
-  const std::uint64_t offset = records_.find(handle)->tag;
-  TensorRecord& record = records_.acquire();
-  storage.refs.fetch_add(1, std::memory_order_relaxed);
-  record.storage = &storage;
-  record.flags = TensorRecord::kHold;
-  record.tag = storage.block ? offset : 0;
-  record.region = nullptr;
-  return record.name();
-}
-
-Context::Found Context::find_hold(Handle hold) {
-  auto* table = static_cast<Records*>(SlotSpace<TensorRecord>::instance().table_of(hold));
-  if (table == nullptr) raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
-  std::unique_lock lock(table->context.lock_);
-  TensorRecord* record = table->find(hold);
-  if (record != nullptr && record->has(TensorRecord::kHold)) {
-    return {&table->context, record, std::move(lock)};
-  }
-  if (record == nullptr && table->has_ended(hold))
-    return {&table->context, nullptr, std::move(lock)};
-  lock.unlock();
-  raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
-}
-
-std::span<std::byte> Context::held_data(Handle hold) {
-  Found found = find_hold(hold);
-  if (found.record == nullptr) {
-    found.lock.unlock();
-    raise(ErrorKind::kStaleHandle, "[hold] {:#x} has been released", hold);
-  }
-  const Storage& storage = *found.record->storage;
-  if (!storage.block) return {};
-  return {storage.block.data + found.record->tag, storage.bytes - found.record->tag};
-}
-
-bool Context::release_by_name(Handle hold) {
-  Found found = find_hold(hold);
-  if (found.record == nullptr) return false;
-  StorageRef last(*found.record->storage);  // lets go after the lock
-  found.context->leave_table(*found.record);
-  found.lock.unlock();
-  last.reset();
-  found.context->retire_if_empty();
-  return true;
-}
-
-void StorageRef::last_released(Storage& storage) noexcept {
-  Context& context = *storage.context;
-  Context::OneEnd batch;
-  {
-    std::lock_guard guard(context.lock_);
-    context.ledger(*storage.device).hold_ended(storage.bytes);
-    if (storage.block.data != nullptr) {
-      batch.add_freed(storage);
-    } else {
-      storage.device->foreign_ended(storage.bytes);
-    }
-    context.internals_->storages.release(storage);
-  }
-  batch.carry_out(nullptr);
-  context.retire_if_empty();
-}
-
-void StorageRef::note_use(StreamId stream) const {
-  if (storage_->block.data == nullptr) return;
-  std::lock_guard guard(storage_->context->lock_);
-  if (!storage_->device->pool().note_use(storage_->block, storage_->note, stream)) {
-    throw OutOfMemory("[note_use] no memory to note which streams use a block");
   }
 }
 

@@ -32,6 +32,18 @@ struct DeviceOptions {
   std::unique_ptr<Heap> heap;  // custom: the device's memory
 };
 
+// One context's bytes on a foreign device. Only that context writes it, so counting a tensor is a
+// plain store; the device sums the shards of the contexts that use it.
+struct ForeignShard {
+  std::atomic<std::uint64_t> bytes{0};
+  ForeignShard* next = nullptr;
+  bool joined = false;
+
+  void add(std::uint64_t more) noexcept {
+    bytes.store(bytes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+};
+
 class Device {
  public:
   // Opens a device, or finds the one of that name and kind. Throws Error: no name, another kind
@@ -61,15 +73,20 @@ class Device {
   std::uint64_t budget() const noexcept { return budget_.load(std::memory_order_relaxed); }
   BudgetMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
 
-  // Another runtime's bytes came or went.
-  void foreign_born(std::uint64_t bytes) noexcept;
-  void foreign_ended(std::uint64_t bytes) noexcept {
-    foreign_in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+  // A context begins to book this device's bytes in its shard. Once for each shard, for ever:
+  // contexts and foreign devices are never destroyed.
+  void join(ForeignShard& shard) noexcept;
+  // Another runtime's bytes came or went. Pre: under the lock of the shard's context.
+  void foreign_born(ForeignShard& shard, std::uint64_t bytes) noexcept {
+    shard.add(bytes);
+    const std::uint64_t now = foreign_in_use();
+    if (now > foreign_peak_.load(std::memory_order_relaxed)) raise_peak(now);
   }
+  void foreign_ended(ForeignShard& shard, std::uint64_t bytes) noexcept { shard.add(~bytes + 1); }
   // Pre: foreign. Whether `upcoming` more bytes would pass the budget.
   bool over_budget(std::uint64_t upcoming) const noexcept {
     const std::uint64_t budget = budget_.load(std::memory_order_relaxed);
-    const std::uint64_t in_use = foreign_in_use_.load(std::memory_order_relaxed);
+    const std::uint64_t in_use = foreign_in_use();
     return budget != 0 && (in_use > budget || upcoming > budget - in_use);
   }
 
@@ -79,6 +96,15 @@ class Device {
 
  private:
   void reopen(DeviceOptions options);
+  void raise_peak(std::uint64_t bytes) noexcept;
+  std::uint64_t foreign_in_use() const noexcept {
+    std::uint64_t sum = 0;
+    for (const ForeignShard* shard = shards_.load(std::memory_order_acquire); shard != nullptr;
+         shard = shard->next) {
+      sum += shard->bytes.load(std::memory_order_relaxed);
+    }
+    return sum;
+  }
 
   const DeviceId id_;
   const DeviceKind kind_;
@@ -89,7 +115,7 @@ class Device {
   std::unique_ptr<Pool> pool_;
   std::atomic<std::uint64_t> budget_{0};
   std::atomic<BudgetMode> mode_{BudgetMode::kHard};
-  std::atomic<std::uint64_t> foreign_in_use_{0};
+  std::atomic<ForeignShard*> shards_{nullptr};
   std::atomic<std::uint64_t> foreign_peak_{0};
   std::uint32_t openings_ = 0;  // 0: closed; guarded by the registry's mutex, as is name_
 

@@ -249,6 +249,7 @@ class Context {
   Region& open_to(Lock& lock, RegionId id, std::string_view who);  // not capped
   std::pair<TensorRecord&, Storage&> acquire(Lock& lock);
   void enter_storage(Storage& storage, Device& device, std::uint64_t bytes) noexcept;
+  void book_foreign(Device& device, std::uint64_t bytes) noexcept;
   void enter(TensorRecord& record, Storage& storage, Region& region, const Entry& entry) noexcept;
   void end(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
   void end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
@@ -261,6 +262,7 @@ class Context {
   Region& settled(Region& region) noexcept;
   WaitingList& waiting_list_of(const TensorRecord& record) noexcept;
   Ledger& ledger(const Device& device) noexcept { return ledgers_[device.id()]; }
+  ForeignShard& shard(const Device& device) noexcept { return shards_[device.id()]; }
   Books books(const Device* device) const noexcept;
   void audit_own();
 
@@ -291,6 +293,7 @@ class Context {
   std::unique_ptr<RegionTree> regions_;
   std::unique_ptr<Internals> internals_;  // storages, and the map of foreign keys
   std::array<Ledger, kMaxDevices> ledgers_;
+  std::array<ForeignShard, kMaxDevices> shards_;  // this context's bytes on foreign devices
   OrphanQueue<TensorRecord> orphans_;
   WaitingList waiting_own_, waiting_foreign_;
   std::atomic<std::uint64_t> waiting_{0};  // in both lists
