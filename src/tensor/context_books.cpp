@@ -1,12 +1,14 @@
 // The books: what they say, whether they balance, and who holds what.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "ebb/base/bytes.hpp"
 #include "ebb/base/error.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
+#include "tensor/host_call.hpp"
 
 namespace ebb {
 namespace {
@@ -192,7 +194,12 @@ void Context::warn_overrun(Device& device) {
       "holders:{}",
       device.name(), format_bytes(device.in_use()), format_bytes(device.budget()),
       name_holders(device));
-  if (host_ != nullptr) host_->warn(message);
+  std::optional<HostCall> call;
+  {
+    std::lock_guard guard(lock_);
+    call.emplace(*this);
+  }
+  if (call->host() != nullptr) call->host()->warn(message);
 }
 
 }  // namespace ebb

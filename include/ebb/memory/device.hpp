@@ -36,6 +36,7 @@ struct DeviceOptions {
 // plain store; the device sums the shards of the contexts that use it.
 struct ForeignShard {
   std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> last_birth{0};  // bytes of the newest; the next is often like it
   ForeignShard* next = nullptr;
   bool joined = false;
 

@@ -148,11 +148,14 @@ class Context {
   static ContextPtr create(ContextOptions options);
   // By name; null if it has ended. The C ABI's way in.
   static Context* find(std::uint64_t id) noexcept;
-  // Ends everything in it. What is still held comes back when it is let go.
-  void close();
+  // Ends everything in it, and returns when no thread is inside a call to the host any more. What
+  // is still held comes back when it is let go. False if it had ended already. Throws
+  // Error(kWrongState) inside one of the host's own callbacks.
+  bool close();
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
   const std::string& name() const noexcept { return options_.name; }
+  Host* host() const noexcept { return options_.host; }
 
   // ---- tensors
   Handle make(const TensorSpec& spec);
@@ -215,6 +218,7 @@ class Context {
   class OwnLadder;
   class ForeignLadder;
   class ClimbScope;
+  class HostCall;
   struct Internals;
   enum class Scope : std::uint8_t { kOwn, kAll };
   using Lock = std::unique_lock<SpinLock>;
@@ -240,7 +244,8 @@ class Context {
 
   Context();
   void reopen(ContextOptions options, std::uint64_t id);
-  void await_notices() noexcept;
+  void end_children();
+  void await_quiet() noexcept;
   void retire_if_empty() noexcept;
 
   // Under lock_. Those that take the lock release it before they throw.
@@ -285,7 +290,9 @@ class Context {
   void gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
-  bool closed_ = true;
+  bool closed_ = true;            // nothing is born here any more
+  bool ended_ = true;             // and close() has returned
+  std::uint32_t host_calls_ = 0;  // under way, on all threads
   std::atomic<std::uint64_t> id_{0};
   ContextOptions options_;
   Host* host_ = nullptr;
@@ -300,7 +307,6 @@ class Context {
   std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
   std::uint64_t peak_orphans_ = 0;
   std::uint64_t born_bytes_ = 0;
-  std::atomic<std::uint64_t> last_birth_{0};       // bytes of the last foreign storage
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<bool> asked_{false};                 // another context needs memory
   std::atomic<std::uint64_t> first_notice_{0};     // when the oldest waiting notice came; 0: none
