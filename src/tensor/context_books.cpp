@@ -134,7 +134,7 @@ void Context::audit() {
 }
 
 // Takes the lock a chunk at a time: a walk over a million tensors delays nobody.
-void Context::gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites) {
+void Context::gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites) {
   struct Seen {
     SiteId site;
     std::uint64_t bytes;
@@ -150,7 +150,8 @@ void Context::gather_holdings(const Device* device, std::map<SiteId, SiteHolding
         if (!record.live() || record.has(TensorRecord::kHold)) continue;
         const Storage& storage = *record.storage;
         if (device != nullptr && storage.device != device) continue;
-        seen[count++] = {record.site, storage.bytes / storage.tensors, record.queued()};
+        const SiteId site = by == By::kSite ? record.site : record.region->label;
+        seen[count++] = {site, storage.bytes / storage.tensors, record.queued()};
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -162,16 +163,16 @@ void Context::gather_holdings(const Device* device, std::map<SiteId, SiteHolding
   }
 }
 
-std::vector<SiteHolding> Context::holdings(const Device* device) {
+std::vector<SiteHolding> Context::holdings(const Device* device, By by) {
   std::map<SiteId, SiteHolding> sites;
-  gather_holdings(device, sites);
+  gather_holdings(device, by, sites);
   return by_bytes(sites);
 }
 
-std::vector<SiteHolding> Context::total_holdings(const Device* device) {
+std::vector<SiteHolding> Context::total_holdings(const Device* device, By by) {
   std::map<SiteId, SiteHolding> sites;
   ContextRegistry::instance().for_each(
-      [&](Context& context) { context.gather_holdings(device, sites); });
+      [&](Context& context) { context.gather_holdings(device, by, sites); });
   return by_bytes(sites);
 }
 

@@ -126,9 +126,12 @@ struct MemoryReading {
   std::uint64_t lag_max_ns = 0;
 };
 
-// Live bytes and tensors of one creation site.
+// By what the live tensors are told apart: the place that made them, or the label of their region.
+enum class By : std::uint8_t { kSite, kRegionLabel };
+
+// Live bytes and tensors of one creation site, or of the regions with one label.
 struct SiteHolding {
-  SiteId site = 0;
+  SiteId site = 0;  // the interned site or label
   Tally live;
   std::uint64_t orphans = 0;
 };
@@ -201,9 +204,10 @@ class Context {
   static MemoryReading total_memory(const Device* device = nullptr);
   // The law of the ledger, over everything: throws Error(kInternal) naming the sum that is off.
   static void audit();
-  // Who holds what on the device (null: all), most bytes first.
-  std::vector<SiteHolding> holdings(const Device* device = nullptr);
-  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr);
+  // Who holds what on the device (null: all), most bytes first. Data that several tensors share is
+  // split among them.
+  std::vector<SiteHolding> holdings(const Device* device = nullptr, By by = By::kSite);
+  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr, By by = By::kSite);
 
  private:
   friend class StorageRef;
@@ -287,7 +291,7 @@ class Context {
   bool may_collect() const;
   void warn_overrun(Device& device);
   bool ask_others(const Device& device);
-  void gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites);
+  void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
   bool closed_ = true;            // nothing is born here any more
