@@ -62,6 +62,7 @@ Region* RegionTree::begin_close(Region& region) noexcept {
     node->next_sibling = nullptr;
     // The name goes stale now; the slot itself is recycled by `finish`.
     node->word.fetch_add(2, std::memory_order_acq_rel);
+    node->doomed = true;
     *tail = node;
     tail = &node->next_sibling;
     if (node == &region) return first;
@@ -80,6 +81,7 @@ Owned* RegionTree::take_owned(Region& doomed) noexcept {
 Region* RegionTree::finish(Region& doomed) noexcept {
   EBB_ASSERT(doomed.owned_count == 0);
   Region* next = doomed.next_sibling;
+  doomed.doomed = false;
   regions_.recycle_ended(doomed);
   return next;
 }

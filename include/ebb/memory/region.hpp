@@ -40,6 +40,7 @@ struct Region : SlotHeader<Region> {
   std::uint32_t depth = 0;
   SiteId label = 0;
   bool capped = false;
+  bool doomed = false;  // out of the tree, its name stale, and not yet empty
 };
 
 class RegionTree {
@@ -70,6 +71,7 @@ class RegionTree {
   // Of two regions the one that ends first: the deeper, or of equals the one opened last.
   static Region& shorter_lived(Region& a, Region& b) noexcept;
 
+  // The doomed ones too.
   template <typename Visit>
   void for_each(Visit&& visit) {
     for (std::size_t c = 0; c < chunk_count(); ++c) for_each_in(c, visit);
@@ -79,7 +81,7 @@ class RegionTree {
   template <typename Visit>
   void for_each_in(std::size_t chunk, Visit&& visit) {
     for (Region& region : regions_.chunk(chunk)) {
-      if (region.live()) visit(region);
+      if (region.live() || region.doomed) visit(region);
     }
   }
 
