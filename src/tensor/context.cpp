@@ -15,6 +15,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
+#include "tensor/host_call.hpp"
 
 namespace ebb {
 namespace {
@@ -70,7 +71,12 @@ void Host::warn(std::string_view message) {
 
 // ---- life
 
-Context::Context() : records_(*this), internals_(std::make_unique<Internals>()) {}
+constinit thread_local Context::HostCall* Context::HostCall::innermost = nullptr;
+
+Context::Context()
+    : records_(*this),
+      internals_(std::make_unique<Internals>()),
+      governor_(std::make_unique<Governor>()) {}
 
 ContextPtr Context::create(ContextOptions options) {
   return ContextPtr(&ContextRegistry::instance().create(std::move(options)));
@@ -82,54 +88,63 @@ void ContextCloser::operator()(Context* context) const noexcept { context->close
 
 void Context::reopen(ContextOptions options, std::uint64_t id) {
   auto regions = std::make_unique<RegionTree>();
-  auto governor = std::make_unique<Governor>(
-      GovernorOptions{.share = options.collect_share, .minor = options.minor});
   std::lock_guard guard(lock_);
   regions_ = std::move(regions);
-  governor_ = std::move(governor);
+  governor_->restart({.share = options.collect_share, .minor = options.minor});
   options_ = std::move(options);
   host_ = options_.host;
   born_bytes_ = 0;
   lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
-  last_birth_.store(0, std::memory_order_relaxed);
+  for (ForeignShard& each : shards_) each.last_birth.store(0, std::memory_order_relaxed);
   first_notice_.store(0, std::memory_order_relaxed);
   asked_.store(false, std::memory_order_relaxed);
   warned_.store(false, std::memory_order_relaxed);
   id_.store(id, std::memory_order_relaxed);
-  closed_ = false;
+  closed_ = ended_ = false;
 }
 
-void Context::close() {
+bool Context::close() {
+  if (HostCall::inside(*this)) {
+    raise(ErrorKind::kWrongState, "[close] a context cannot end inside its host's callback");
+  }
   {
     std::lock_guard guard(lock_);
-    if (closed_) return;
-    closed_ = true;  // nothing is born here from now on
+    if (closed_) return false;
+    closed_ = true;
   }
   ContextRegistry::instance().forget(id());
+  end_children();
+  end_root();
+  await_quiet();
+  retire_if_empty();
+  return true;
+}
+
+void Context::end_children() {
   while (true) {
     Region* doomed = nullptr;
     {
       std::lock_guard guard(lock_);
       Region* child = regions_->root().first_child;
-      if (child == nullptr) break;
+      if (child == nullptr) return;
       doomed = regions_->begin_close(*child);
     }
     end_doomed(doomed, Reason::kShutdown);
   }
-  end_root();
-  await_notices();
-  host_ = nullptr;
-  retire_if_empty();
 }
 
 // A notice that was under way when its tensor ended still has the slot; it arrives within
-// instructions.
-void Context::await_notices() noexcept {
+// instructions. Another thread may be in the middle of closing a region, or inside the host.
+void Context::await_quiet() noexcept {
   while (true) {
     {
       std::lock_guard guard(lock_);
       take_notices();
-      if (undead_ == 0) return;
+      if (undead_ == 0 && host_calls_ == 0 && regions_->open_count() == 0) {
+        host_ = nullptr;
+        ended_ = true;
+        return;
+      }
     }
     std::this_thread::yield();
   }
@@ -138,8 +153,8 @@ void Context::await_notices() noexcept {
 void Context::retire_if_empty() noexcept {
   {
     std::lock_guard guard(lock_);
-    const bool empty = closed_ && host_ == nullptr && regions_ != nullptr && records_.live() == 0 &&
-                       internals_->storages.count() == 0 && id() != 0;
+    const bool empty =
+        ended_ && records_.live() == 0 && internals_->storages.count() == 0 && id() != 0;
     if (!empty) return;
     id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
   }
@@ -219,7 +234,7 @@ Handle Context::adopt(const ForeignSpec& spec) {
   enter_storage(storage, device, spec.bytes);
   if (spec.key != 0) internals_->keys.insert(storage);
   book_foreign(device, spec.bytes);
-  last_birth_.store(spec.bytes, std::memory_order_relaxed);
+  shard(device).last_birth.store(spec.bytes, std::memory_order_relaxed);
   enter(record, storage, region, entry);
   return record.name();
 }

@@ -12,8 +12,10 @@
 // that a dispose or the end of its region can take it out again, and so that switching reclaim on
 // later finds it.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "ebb/base/bytes.hpp"
@@ -23,6 +25,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
+#include "tensor/host_call.hpp"
 
 namespace ebb {
 namespace {
@@ -96,6 +99,7 @@ TensorRecord* Context::next_waiting(Scope scope) const noexcept {
 
 Drained Context::drain_batch(Scope scope, bool& more) {
   ManyEnds batch;
+  std::optional<HostCall> call;
   {
     std::lock_guard guard(lock_);
     const bool giving = reclaiming();
@@ -116,8 +120,9 @@ Drained Context::drain_batch(Scope scope, bool& more) {
       end(*record, Reason::kReclaimed, batch);
     }
     more = batch.full() || taken == kMostNotices;
+    if (batch.calls_host()) call.emplace(*this);
   }
-  batch.carry_out(host_);
+  batch.carry_out(call ? call->host() : nullptr);
   return batch.drained();
 }
 
@@ -245,11 +250,15 @@ bool Context::may_collect() const {
 bool Context::climb(Ladder& ladder, Stake stake, std::uint64_t budget) {
   ClimbScope scope(*this);
   if (!scope.entered()) return ladder.fits();
-  Governor::Request request{.stake = stake, .budget = budget, .can_collect = may_collect()};
+  Governor::Request request{.stake = stake, .budget = budget};
+  std::optional<HostCall> call;
   {
     std::lock_guard guard(lock_);
+    if (closed_) return ladder.fits();
+    call.emplace(*this);
     request.born = born_bytes_;
   }
+  request.can_collect = may_collect();
   return governor_->climb(ladder, request);
 }
 
@@ -293,8 +302,8 @@ Drained Context::safe_point(Device* device, std::uint64_t upcoming) {
     return drained;
   }
   std::uint32_t devices = foreign_devices_.load(std::memory_order_relaxed);
-  for (DeviceId id = 1; devices >> id != 0; ++id) {
-    Device* each = (devices >> id & 1u) != 0 ? Device::find(id) : nullptr;
+  for (; devices != 0; devices &= devices - 1) {
+    Device* each = Device::find(static_cast<DeviceId>(std::countr_zero(devices)));
     if (each != nullptr) keep_under_budget(*each, upcoming, drained);
   }
   return drained;
@@ -302,7 +311,7 @@ Drained Context::safe_point(Device* device, std::uint64_t upcoming) {
 
 void Context::keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained) {
   // The host seldom knows what its next kernel makes; often it is like the last.
-  upcoming = std::max(upcoming, last_birth_.load(std::memory_order_relaxed));
+  upcoming = std::max(upcoming, shard(device).last_birth.load(std::memory_order_relaxed));
   if (!device.over_budget(upcoming)) {
     if (governor_->overrun()) governor_->recovered();
     return;
@@ -320,14 +329,16 @@ Drained Context::collect(Collection kind, bool rationed) {
   ForeignLadder ladder(*this, nullptr, 0);
   ladder.drain();
   ClimbScope scope(*this);
-  if (scope.entered() && may_collect()) {
-    std::uint64_t born = 0;
-    {
-      std::lock_guard guard(lock_);
-      born = born_bytes_;
-    }
-    governor_->collect(ladder, kind, rationed, born);
+  if (!scope.entered()) return ladder.drained;
+  std::uint64_t born = 0;
+  std::optional<HostCall> call;
+  {
+    std::lock_guard guard(lock_);
+    if (closed_) return ladder.drained;
+    call.emplace(*this);
+    born = born_bytes_;
   }
+  if (may_collect()) governor_->collect(ladder, kind, rationed, born);
   return ladder.drained;
 }
 

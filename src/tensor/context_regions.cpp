@@ -1,10 +1,12 @@
 // Regions as the host sees them: by name, one call each.
 #include <mutex>
+#include <optional>
 
 #include "ebb/base/error.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
+#include "tensor/host_call.hpp"
 
 namespace ebb {
 
@@ -45,6 +47,7 @@ bool Context::close(RegionId id) {
 void Context::end_doomed(Region* doomed, Reason reason) {
   while (doomed != nullptr) {
     ManyEnds batch;
+    std::optional<HostCall> call;
     {
       std::lock_guard guard(lock_);
       while (doomed != nullptr && !batch.full()) {
@@ -61,14 +64,16 @@ void Context::end_doomed(Region* doomed, Reason reason) {
           end_unlinked(static_cast<TensorRecord&>(*owned), reason, batch);
         }
       }
+      if (batch.calls_host()) call.emplace(*this);
     }
-    batch.carry_out(host_);
+    batch.carry_out(call ? call->host() : nullptr);
   }
 }
 
 void Context::end_root() {
   for (bool more = true; more;) {
     ManyEnds batch;
+    std::optional<HostCall> call;
     {
       std::lock_guard guard(lock_);
       Owned* owned = nullptr;
@@ -76,8 +81,9 @@ void Context::end_root() {
         end_unlinked(static_cast<TensorRecord&>(*owned), Reason::kShutdown, batch);
       }
       more = owned != nullptr || batch.full();
+      if (batch.calls_host()) call.emplace(*this);
     }
-    batch.carry_out(host_);
+    batch.carry_out(call ? call->host() : nullptr);
   }
 }
 

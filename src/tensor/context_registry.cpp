@@ -45,6 +45,7 @@ void ContextRegistry::forget(std::uint64_t id) noexcept {
 
 void ContextRegistry::recycle(Context& context) noexcept {
   std::lock_guard guard(mutex_);
+  std::lock_guard context_guard(context.lock_);  // late calls by the old name still look inside
   for (DeviceId i = 0; i < kMaxDevices; ++i) {
     ended_[i] += context.ledgers_[i].books();
     context.ledgers_[i] = Ledger();

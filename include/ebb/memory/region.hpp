@@ -72,10 +72,14 @@ class RegionTree {
 
   template <typename Visit>
   void for_each(Visit&& visit) {
-    for (std::size_t c = 0; c < regions_.chunk_count(); ++c) {
-      for (Region& region : regions_.chunk(c)) {
-        if (region.live()) visit(region);
-      }
+    for (std::size_t c = 0; c < chunk_count(); ++c) for_each_in(c, visit);
+  }
+  // The same in pieces, for walks that give the lock back between them.
+  std::size_t chunk_count() const noexcept { return regions_.chunk_count(); }
+  template <typename Visit>
+  void for_each_in(std::size_t chunk, Visit&& visit) {
+    for (Region& region : regions_.chunk(chunk)) {
+      if (region.live()) visit(region);
     }
   }
 

@@ -126,9 +126,12 @@ struct MemoryReading {
   std::uint64_t lag_max_ns = 0;
 };
 
-// Live bytes and tensors of one creation site.
+// By what the live tensors are told apart: the place that made them, or the label of their region.
+enum class By : std::uint8_t { kSite, kRegionLabel };
+
+// Live bytes and tensors of one creation site, or of the regions with one label.
 struct SiteHolding {
-  SiteId site = 0;
+  SiteId site = 0;  // the interned site or label
   Tally live;
   std::uint64_t orphans = 0;
 };
@@ -148,11 +151,14 @@ class Context {
   static ContextPtr create(ContextOptions options);
   // By name; null if it has ended. The C ABI's way in.
   static Context* find(std::uint64_t id) noexcept;
-  // Ends everything in it. What is still held comes back when it is let go.
-  void close();
+  // Ends everything in it, and returns when no thread is inside a call to the host any more. What
+  // is still held comes back when it is let go. False if it had ended already. Throws
+  // Error(kWrongState) inside one of the host's own callbacks.
+  bool close();
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
   const std::string& name() const noexcept { return options_.name; }
+  Host* host() const noexcept { return options_.host; }
 
   // ---- tensors
   Handle make(const TensorSpec& spec);
@@ -198,9 +204,10 @@ class Context {
   static MemoryReading total_memory(const Device* device = nullptr);
   // The law of the ledger, over everything: throws Error(kInternal) naming the sum that is off.
   static void audit();
-  // Who holds what on the device (null: all), most bytes first.
-  std::vector<SiteHolding> holdings(const Device* device = nullptr);
-  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr);
+  // Who holds what on the device (null: all), most bytes first. Data that several tensors share is
+  // split among them.
+  std::vector<SiteHolding> holdings(const Device* device = nullptr, By by = By::kSite);
+  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr, By by = By::kSite);
 
  private:
   friend class StorageRef;
@@ -215,6 +222,7 @@ class Context {
   class OwnLadder;
   class ForeignLadder;
   class ClimbScope;
+  class HostCall;
   struct Internals;
   enum class Scope : std::uint8_t { kOwn, kAll };
   using Lock = std::unique_lock<SpinLock>;
@@ -240,7 +248,8 @@ class Context {
 
   Context();
   void reopen(ContextOptions options, std::uint64_t id);
-  void await_notices() noexcept;
+  void end_children();
+  void await_quiet() noexcept;
   void retire_if_empty() noexcept;
 
   // Under lock_. Those that take the lock release it before they throw.
@@ -282,10 +291,12 @@ class Context {
   bool may_collect() const;
   void warn_overrun(Device& device);
   bool ask_others(const Device& device);
-  void gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites);
+  void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
-  bool closed_ = true;
+  bool closed_ = true;            // nothing is born here any more
+  bool ended_ = true;             // and close() has returned
+  std::uint32_t host_calls_ = 0;  // under way, on all threads
   std::atomic<std::uint64_t> id_{0};
   ContextOptions options_;
   Host* host_ = nullptr;
@@ -300,7 +311,6 @@ class Context {
   std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
   std::uint64_t peak_orphans_ = 0;
   std::uint64_t born_bytes_ = 0;
-  std::atomic<std::uint64_t> last_birth_{0};       // bytes of the last foreign storage
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<bool> asked_{false};                 // another context needs memory
   std::atomic<std::uint64_t> first_notice_{0};     // when the oldest waiting notice came; 0: none
