@@ -61,7 +61,7 @@ class Host {
 };
 
 struct ContextOptions {
-  std::string name;
+  std::string name{};
   Host* host = nullptr;  // must outlive the context; null: no collector, nothing foreign
   bool minor = true;     // the collector has a minor collection that is cheaper than a major one
   double collect_share = 0.05;
@@ -70,7 +70,7 @@ struct ContextOptions {
 struct TensorSpec {
   Device* device = nullptr;
   DType dtype = DType::kFloat32;
-  Shape shape;
+  Shape shape{};
   RegionId region = 0;  // 0: the root
   SiteId site = 0;
   StreamId stream = kDefaultStream;
@@ -82,7 +82,7 @@ struct ForeignSpec {
   std::uint64_t bytes = 0;
   std::uint64_t tag = 0;
   DType dtype = DType::kUnknown;
-  std::span<const std::int64_t> dims;
+  std::span<const std::int64_t> dims{};
   RegionId region = 0;
   SiteId site = 0;
   bool watched = true;
