@@ -15,6 +15,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -100,26 +101,27 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
 }
 
 void Context::close() {
-  {
-    std::lock_guard guard(lock_);
-    if (closed_) return;
-    closed_ = true;  // nothing is born here from now on
-  }
+  Lock lock(lock_);
+  if (closed_) return;
+  closed_ = true;  // nothing is born here from now on
   ContextRegistry::instance().forget(id());
-  while (true) {
-    Region* doomed = nullptr;
-    {
-      std::lock_guard guard(lock_);
-      Region* child = regions_->root().first_child;
-      if (child == nullptr) break;
-      doomed = regions_->begin_close(*child);
-    }
-    end_doomed(doomed, Reason::kShutdown);
+  Visit visit(*this, lock);
+  await_visitors(lock);
+  while (Region* child = regions_->root().first_child) {
+    end_doomed(lock, regions_->begin_close(*child), Reason::kShutdown);
+    lock.lock();
   }
+  lock.unlock();
   end_root();
   await_notices();
-  host_ = nullptr;
-  retire_if_empty();
+}
+
+void Context::await_visitors(Lock& lock) noexcept {
+  while (visits_ != Visit::mine_in(*this)) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
 }
 
 // A notice that was under way when its tensor ended still has the slot; it arrives within
@@ -135,15 +137,24 @@ void Context::await_notices() noexcept {
   }
 }
 
+// Holds are let go after the context has ended, and any of them may be the last.
 void Context::retire_if_empty() noexcept {
-  {
-    std::lock_guard guard(lock_);
-    const bool empty = closed_ && host_ == nullptr && regions_ != nullptr && records_.live() == 0 &&
-                       internals_->storages.count() == 0 && id() != 0;
-    if (!empty) return;
-    id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+  Lock lock(lock_);
+  const auto empty = [&] {
+    return closed_ && visits_ == 0 && id() != 0 && records_.live() == 0 &&
+           internals_->storages.count() == 0;
+  };
+  while (empty()) {
+    take_notices();
+    if (undead_ == 0) {
+      id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+      lock.unlock();
+      return ContextRegistry::instance().recycle(*this);
+    }
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
   }
-  ContextRegistry::instance().recycle(*this);
 }
 
 // ---- birth
@@ -238,7 +249,8 @@ std::pair<TensorRecord&, Storage&> Context::acquire(Lock&) {
   try {
     return {record, internals_->storages.acquire()};
   } catch (...) {
-    records_.release(record);
+    record.flags = 0;
+    leave_table(record);
     throw;
   }
 }

@@ -27,6 +27,7 @@
 #include <thread>
 #include <vector>
 
+#include "ebb/base/error.hpp"
 #include "ebb/base/spin_lock.hpp"
 #include "ebb/memory/device.hpp"
 #include "ebb/memory/governor.hpp"
@@ -49,7 +50,8 @@ struct ForeignEnd {
   bool last = true;  // no other tensor shares the data any more
 };
 
-// What a context needs of its host. Called on the thread that called Ebb, with no lock held.
+// What a context needs of its host. Called on the thread that called Ebb, with no lock held; it may
+// call Ebb again, and even close the context. `end` and `warn` must not throw.
 class Host {
  public:
   virtual ~Host() = default;
@@ -148,7 +150,8 @@ class Context {
   static ContextPtr create(ContextOptions options);
   // By name; null if it has ended. The C ABI's way in.
   static Context* find(std::uint64_t id) noexcept;
-  // Ends everything in it. What is still held comes back when it is let go.
+  // Ends everything in it. Waits for calls under way on other threads; after it the host is not
+  // called any more. What is still held comes back when it is let go.
   void close();
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
@@ -215,6 +218,7 @@ class Context {
   class OwnLadder;
   class ForeignLadder;
   class ClimbScope;
+  class Visit;
   struct Internals;
   enum class Scope : std::uint8_t { kOwn, kAll };
   using Lock = std::unique_lock<SpinLock>;
@@ -240,6 +244,7 @@ class Context {
 
   Context();
   void reopen(ContextOptions options, std::uint64_t id);
+  void await_visitors(Lock& lock) noexcept;
   void await_notices() noexcept;
   void retire_if_empty() noexcept;
 
@@ -273,8 +278,10 @@ class Context {
   Block allocate(const TensorSpec& spec, std::uint64_t bytes);
   Drained drain(Scope scope);
   Drained drain_batch(Scope scope, bool& more);
+  void carry_out(Lock& lock, EndBatch& batch);  // releases the lock
   void note_lag(std::uint64_t first_notice, std::uint64_t tensors) noexcept;
-  void end_doomed(Region* doomed, Reason reason);
+  void end_doomed(Lock& lock, Region* doomed, Reason reason);  // releases the lock
+  Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
   void end_root();
   void keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained);
   bool climb(Ladder& ladder, Stake stake, std::uint64_t budget);
@@ -286,6 +293,7 @@ class Context {
 
   SpinLock lock_;
   bool closed_ = true;
+  std::uint32_t visits_ = 0;  // calls that work here outside the lock
   std::atomic<std::uint64_t> id_{0};
   ContextOptions options_;
   Host* host_ = nullptr;
@@ -315,7 +323,12 @@ class [[nodiscard]] RegionScope {
  public:
   explicit RegionScope(Context& context, RegionId parent = 0, std::string_view label = {})
       : context_(context), id_(context.open(parent, label)) {}
-  ~RegionScope() { context_.close(id_); }
+  ~RegionScope() {
+    try {
+      context_.close(id_);
+    } catch (const Error&) {  // its context has ended, and took it along
+    }
+  }
   RegionScope(const RegionScope&) = delete;
   RegionScope& operator=(const RegionScope&) = delete;
 

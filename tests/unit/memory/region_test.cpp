@@ -142,14 +142,18 @@ TEST(RegionTree, TheDeeperOrElseTheYoungerEndsFirst) {
   finish_all(tree, tree.begin_close(young));
 }
 
-TEST(RegionTree, ForEachVisitsWhatIsOpen) {
+TEST(RegionTree, CountsWhatIsOwnedAlsoWhileARegionCloses) {
   RegionTree tree;
   Region& a = tree.open(tree.root(), 0);
-  tree.open(a, 0);
-  std::size_t visited = 0;
-  tree.for_each([&](Region&) { ++visited; });
-  EXPECT_EQ(visited, 3u);
-  finish_all(tree, tree.begin_close(a));
+  Owned x, y, z;
+  RegionTree::link(a, x);
+  RegionTree::link(tree.open(a, 0), y);
+  RegionTree::link(tree.root(), z);
+  Region* doomed = tree.begin_close(a);
+  EXPECT_EQ(tree.owned_count(), 3u);
+  finish_all(tree, doomed);
+  EXPECT_EQ(tree.owned_count(), 1u);
+  RegionTree::unlink(z);
 }
 
 TEST(RegionTreeDeathTest, ATreeThatOwnsSomethingDoesNotEnd) {
