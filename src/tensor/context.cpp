@@ -15,7 +15,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
-#include "tensor/host_call.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -103,33 +103,27 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
   closed_ = ended_ = false;
 }
 
-bool Context::close() {
-  if (HostCall::inside(*this)) {
-    raise(ErrorKind::kWrongState, "[close] a context cannot end inside its host's callback");
-  }
-  {
-    std::lock_guard guard(lock_);
-    if (closed_) return false;
-    closed_ = true;
-  }
+void Context::close() {
+  Lock lock(lock_);
+  if (closed_) return;
+  closed_ = true;  // nothing is born here from now on
   ContextRegistry::instance().forget(id());
-  end_children();
+  Visit visit(*this, lock);
+  await_visitors(lock);
+  while (Region* child = regions_->root().first_child) {
+    end_doomed(lock, regions_->begin_close(*child), Reason::kShutdown);
+    lock.lock();
+  }
+  lock.unlock();
   end_root();
-  await_quiet();
-  retire_if_empty();
-  return true;
+  await_notices();
 }
 
-void Context::end_children() {
-  while (true) {
-    Region* doomed = nullptr;
-    {
-      std::lock_guard guard(lock_);
-      Region* child = regions_->root().first_child;
-      if (child == nullptr) return;
-      doomed = regions_->begin_close(*child);
-    }
-    end_doomed(doomed, Reason::kShutdown);
+void Context::await_visitors(Lock& lock) noexcept {
+  while (visits_ != Visit::mine_in(*this)) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
   }
 }
 
@@ -150,15 +144,24 @@ void Context::await_quiet() noexcept {
   }
 }
 
+// Holds are let go after the context has ended, and any of them may be the last.
 void Context::retire_if_empty() noexcept {
-  {
-    std::lock_guard guard(lock_);
-    const bool empty =
-        ended_ && records_.live() == 0 && internals_->storages.count() == 0 && id() != 0;
-    if (!empty) return;
-    id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+  Lock lock(lock_);
+  const auto empty = [&] {
+    return closed_ && visits_ == 0 && id() != 0 && records_.live() == 0 &&
+           internals_->storages.count() == 0;
+  };
+  while (empty()) {
+    take_notices();
+    if (undead_ == 0) {
+      id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+      lock.unlock();
+      return ContextRegistry::instance().recycle(*this);
+    }
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
   }
-  ContextRegistry::instance().recycle(*this);
 }
 
 // ---- birth
@@ -253,7 +256,8 @@ std::pair<TensorRecord&, Storage&> Context::acquire(Lock&) {
   try {
     return {record, internals_->storages.acquire()};
   } catch (...) {
-    records_.release(record);
+    record.flags = 0;
+    leave_table(record);
     throw;
   }
 }

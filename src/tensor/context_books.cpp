@@ -108,8 +108,7 @@ void Context::audit_own() {
   if (storages != sum.storages.count + sum.held.count) {
     off(name(), "storages = live + held", storages, sum.storages.count + sum.held.count);
   }
-  std::uint64_t owned = 0;
-  if (regions_ != nullptr) regions_->for_each([&](Region& region) { owned += region.owned_count; });
+  const std::uint64_t owned = regions_ == nullptr ? 0 : regions_->owned_count();
   if (owned != sum.live) off(name(), "owned by regions = live tensors", owned, sum.live);
 }
 

@@ -15,8 +15,12 @@ class Context::EndBatch {
   EndBatch(const EndBatch&) = delete;
   EndBatch& operator=(const EndBatch&) = delete;
 
-  // No room for one more tensor.
-  bool full() const noexcept { return freed_count_ == most_ || ended_count_ == most_; }
+  // No room for one more tensor. Views free nothing, but the lock is not held for a million of
+  // them.
+  bool full() const noexcept {
+    return freed_count_ == most_ || ended_count_ == most_ || drained_.tensors >= kMostTensors;
+  }
+  bool tells_host() const noexcept { return ended_count_ != 0; }
 
   void add_freed(const Storage& storage) noexcept {
     std::construct_at(freed_ + freed_count_++,
@@ -55,6 +59,8 @@ class Context::EndBatch {
       : freed_(freed), ended_(ended), most_(most) {}
 
  private:
+  static constexpr std::uint64_t kMostTensors = 256;
+
   Freed* freed_;
   ForeignEnd* ended_;
   std::size_t most_;

@@ -70,18 +70,8 @@ class RegionTree {
   // Of two regions the one that ends first: the deeper, or of equals the one opened last.
   static Region& shorter_lived(Region& a, Region& b) noexcept;
 
-  template <typename Visit>
-  void for_each(Visit&& visit) {
-    for (std::size_t c = 0; c < chunk_count(); ++c) for_each_in(c, visit);
-  }
-  // The same in pieces, for walks that give the lock back between them.
-  std::size_t chunk_count() const noexcept { return regions_.chunk_count(); }
-  template <typename Visit>
-  void for_each_in(std::size_t chunk, Visit&& visit) {
-    for (Region& region : regions_.chunk(chunk)) {
-      if (region.live()) visit(region);
-    }
-  }
+  // In all regions, those being closed too.
+  std::uint64_t owned_count() noexcept;
 
  private:
   void adopt_child(Region& parent, Region& child) noexcept;
