@@ -2,10 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
-#include <optional>
 #include <vector>
 
-#include "ebb/base/error.hpp"
 #include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/simulated_device.hpp"
@@ -68,15 +66,10 @@ bool run_with_fault(FaultHeap World::*where, std::uint64_t point, bool and_later
   World world;
   const StreamId stream = world.device.create_stream();
   (world.*where).fail_at(point, and_later);
-  std::optional<Pool> pool;
-  try {
-    pool.emplace(world.heap, PoolOptions{.metadata = &world.metadata});
-  } catch (const OutOfMemory&) {
-    return (world.*where).faults() > 0;
-  }
-  scenario(*pool, world.device, stream);
+  Pool pool(world.heap, {.metadata = &world.metadata});
+  scenario(pool, world.device, stream);
   const bool reached = (world.*where).faults() > 0;
-  expect_sound(*pool, world);
+  expect_sound(pool, world);
   return reached;
 }
 

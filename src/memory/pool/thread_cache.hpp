@@ -61,6 +61,7 @@ struct alignas(128) ThreadCache {
   alignas(64) LargeSlot large;
   OwnerWritten<std::uint64_t> allocations;
   StreamId stream = 0;
+  std::uint64_t recalls_seen = 0;     // PoolCore::recalls_
   ThreadCache* next_spare = nullptr;  // caches without a thread
   ThreadCache* next = nullptr;        // all caches of the pool
 };
