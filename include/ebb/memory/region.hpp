@@ -1,0 +1,114 @@
+// The ownership tree of one context.
+//
+// What a region owns derives from Owned and hangs in the region's list: attach, detach and the end
+// of a tensor by any other way are a few pointer stores, and leave nothing behind in the region.
+// Closing is in two steps, so that ending a million tensors does not hold the context's lock for a
+// million frees: `begin_close` takes the whole subtree out of the tree at once and makes its names
+// stale; then the owner empties the doomed regions in batches with `take_owned` and gives each back
+// with `finish`.
+//
+// Threads: all under the owner's lock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ebb/memory/slot_table.hpp"
+
+namespace ebb {
+
+struct Region;
+using RegionId = std::uint64_t;  // a Region's name; 0 is none
+using SiteId = std::uint32_t;    // an interned text; 0 is unknown
+
+struct Owned {
+  Owned* prev = nullptr;
+  Owned* next = nullptr;
+  Region* region = nullptr;
+  RegionId return_to = 0;  // lent by that region until this one closes; 0: not lent
+};
+
+struct Region : SlotHeader<Region> {
+  Region* parent = nullptr;
+  Region* first_child = nullptr;
+  Region* next_sibling = nullptr;  // in a doomed list: the next doomed region
+  Region* prev_sibling = nullptr;
+  Owned owned;  // head of a circular list
+  std::uint64_t owned_count = 0;
+  std::uint64_t child_count = 0;
+  std::uint64_t opened = 0;  // ordinal within the tree
+  std::uint32_t depth = 0;
+  SiteId label = 0;
+  bool capped = false;
+};
+
+class RegionTree {
+ public:
+  RegionTree();
+  ~RegionTree();
+  RegionTree(const RegionTree&) = delete;
+  RegionTree& operator=(const RegionTree&) = delete;
+
+  Region& root() noexcept { return *root_; }
+  Region* find(RegionId id) const noexcept { return regions_.find(id); }
+  bool has_ended(RegionId id) const noexcept { return regions_.has_ended(id); }
+  std::size_t open_count() const noexcept { return regions_.live() - 1; }  // without the root
+
+  // Throws std::bad_alloc; then nothing has changed.
+  Region& open(Region& parent, SiteId label);
+  // Pre: not the root. Returns the doomed regions, deepest first, linked by next_sibling.
+  Region* begin_close(Region& region) noexcept;
+  // The next thing a doomed region owns, unlinked; null when it is empty.
+  static Owned* take_owned(Region& doomed) noexcept;
+  // Pre: empty. Frees the record; returns the next of the doomed list.
+  Region* finish(Region& doomed) noexcept;
+
+  static void link(Region& region, Owned& owned) noexcept;
+  static void unlink(Owned& owned) noexcept;
+  static void move(Region& region, Owned& owned) noexcept;
+
+  // Of two regions the one that ends first: the deeper, or of equals the one opened last.
+  static Region& shorter_lived(Region& a, Region& b) noexcept;
+
+  template <typename Visit>
+  void for_each(Visit&& visit) {
+    for (std::size_t c = 0; c < regions_.chunk_count(); ++c) {
+      for (Region& region : regions_.chunk(c)) {
+        if (region.live()) visit(region);
+      }
+    }
+  }
+
+ private:
+  void adopt_child(Region& parent, Region& child) noexcept;
+  static void drop_child(Region& child) noexcept;
+
+  SlotTable<Region> regions_;
+  Region* root_ = nullptr;
+  std::uint64_t opened_ = 0;
+};
+
+inline void RegionTree::link(Region& region, Owned& owned) noexcept {
+  Owned& head = region.owned;
+  owned.prev = &head;
+  owned.next = head.next;
+  head.next->prev = &owned;
+  head.next = &owned;
+  owned.region = &region;
+  ++region.owned_count;
+}
+
+inline void RegionTree::unlink(Owned& owned) noexcept {
+  owned.prev->next = owned.next;
+  owned.next->prev = owned.prev;
+  --owned.region->owned_count;
+  owned.region = nullptr;
+}
+
+inline void RegionTree::move(Region& region, Owned& owned) noexcept {
+  unlink(owned);
+  owned.return_to = 0;
+  link(region, owned);
+}
+
+}  // namespace ebb

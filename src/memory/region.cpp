@@ -1,0 +1,92 @@
+#include "ebb/memory/region.hpp"
+
+namespace ebb {
+
+RegionTree::RegionTree() {
+  root_ = &regions_.acquire();
+  *static_cast<Owned*>(&root_->owned) = {&root_->owned, &root_->owned, root_, 0};
+  root_->parent = root_->first_child = nullptr;
+  root_->owned_count = root_->child_count = 0;
+  root_->opened = ++opened_;
+  root_->depth = 0;
+  root_->label = 0;
+  root_->capped = false;
+}
+
+RegionTree::~RegionTree() {
+  EBB_CHECK(root_->first_child == nullptr && root_->owned_count == 0);
+  regions_.release(*root_);
+}
+
+Region& RegionTree::open(Region& parent, SiteId label) {
+  Region& region = regions_.acquire();
+  region.owned = {&region.owned, &region.owned, &region, 0};
+  region.first_child = nullptr;
+  region.owned_count = region.child_count = 0;
+  region.opened = ++opened_;
+  region.depth = parent.depth + 1;
+  region.label = label;
+  region.capped = false;
+  adopt_child(parent, region);
+  return region;
+}
+
+void RegionTree::adopt_child(Region& parent, Region& child) noexcept {
+  child.parent = &parent;
+  child.prev_sibling = nullptr;
+  child.next_sibling = parent.first_child;
+  if (parent.first_child != nullptr) parent.first_child->prev_sibling = &child;
+  parent.first_child = &child;
+  ++parent.child_count;
+}
+
+void RegionTree::drop_child(Region& child) noexcept {
+  Region& parent = *child.parent;
+  if (child.prev_sibling != nullptr) {
+    child.prev_sibling->next_sibling = child.next_sibling;
+  } else {
+    parent.first_child = child.next_sibling;
+  }
+  if (child.next_sibling != nullptr) child.next_sibling->prev_sibling = child.prev_sibling;
+  --parent.child_count;
+}
+
+Region* RegionTree::begin_close(Region& region) noexcept {
+  EBB_ASSERT(&region != root_);
+  Region* first = nullptr;
+  Region** tail = &first;
+  for (Region* node = &region;;) {
+    while (node->first_child != nullptr) node = node->first_child;
+    Region* above = node->parent;
+    drop_child(*node);
+    node->next_sibling = nullptr;
+    // The name goes stale now; the slot itself is recycled by `finish`.
+    node->word.fetch_add(2, std::memory_order_acq_rel);
+    *tail = node;
+    tail = &node->next_sibling;
+    if (node == &region) return first;
+    node = above;
+  }
+}
+
+Owned* RegionTree::take_owned(Region& doomed) noexcept {
+  Owned* owned = doomed.owned.next;
+  if (owned == &doomed.owned) return nullptr;
+  __builtin_prefetch(owned->next->next);
+  unlink(*owned);
+  return owned;
+}
+
+Region* RegionTree::finish(Region& doomed) noexcept {
+  EBB_ASSERT(doomed.owned_count == 0);
+  Region* next = doomed.next_sibling;
+  regions_.recycle_ended(doomed);
+  return next;
+}
+
+Region& RegionTree::shorter_lived(Region& a, Region& b) noexcept {
+  if (a.depth != b.depth) return a.depth > b.depth ? a : b;
+  return a.opened > b.opened ? a : b;
+}
+
+}  // namespace ebb
