@@ -80,8 +80,10 @@ bool Governor::climb(Ladder& ladder, const Request& request) {
       request.stake == Stake::kRation || (request.stake == Stake::kBudget && overrun());
   const bool may_collect = request.can_collect && !(rationed && rationed_out(request.born)) &&
                            !(request.stake == Stake::kBudget && request.born == born_at_last_);
+  std::uint64_t minor_cost = 0;
   if (may_collect && try_minor(request)) {
     const std::uint64_t found = run(ladder, Collection::kMinor, request.born);
+    minor_cost = last_cost_;
     const bool fits = ladder.fits();
     judge_minor(found, request, fits);
     if (fits) return true;
@@ -90,6 +92,7 @@ bool Governor::climb(Ladder& ladder, const Request& request) {
   if (ladder.fits()) return true;
   if (may_collect) {
     const std::uint64_t found = run(ladder, Collection::kMajor, request.born);
+    last_cost_ += minor_cost;  // the pause was both
     if (ladder.fits()) return true;
     overrun_step_ = std::max(request.budget / kPays, found);
   }

@@ -62,7 +62,6 @@ Region* RegionTree::begin_close(Region& region) noexcept {
     node->next_sibling = nullptr;
     // The name goes stale now; the slot itself is recycled by `finish`.
     node->word.fetch_add(2, std::memory_order_acq_rel);
-    node->doomed = true;
     *tail = node;
     tail = &node->next_sibling;
     if (node == &region) return first;
@@ -81,9 +80,16 @@ Owned* RegionTree::take_owned(Region& doomed) noexcept {
 Region* RegionTree::finish(Region& doomed) noexcept {
   EBB_ASSERT(doomed.owned_count == 0);
   Region* next = doomed.next_sibling;
-  doomed.doomed = false;
   regions_.recycle_ended(doomed);
   return next;
+}
+
+std::uint64_t RegionTree::owned_count() noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t c = 0; c < regions_.chunk_count(); ++c) {
+    for (const Region& region : regions_.chunk(c)) sum += region.owned_count;
+  }
+  return sum;
 }
 
 Region& RegionTree::shorter_lived(Region& a, Region& b) noexcept {

@@ -15,7 +15,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
-#include "tensor/host_call.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -71,8 +71,6 @@ void Host::warn(std::string_view message) {
 
 // ---- life
 
-constinit thread_local Context::HostCall* Context::HostCall::innermost = nullptr;
-
 Context::Context()
     : records_(*this),
       internals_(std::make_unique<Internals>()),
@@ -100,49 +98,47 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
   asked_.store(false, std::memory_order_relaxed);
   warned_.store(false, std::memory_order_relaxed);
   id_.store(id, std::memory_order_relaxed);
-  closed_ = ended_ = false;
+  closed_ = false;
 }
 
 bool Context::close() {
-  if (HostCall::inside(*this)) {
+  Lock lock(lock_);
+  if (Visit::mine_in(*this) != 0) {
+    lock.unlock();
     raise(ErrorKind::kWrongState, "[close] a context cannot end inside its host's callback");
   }
-  {
-    std::lock_guard guard(lock_);
-    if (closed_) return false;
-    closed_ = true;
-  }
+  if (closed_) return false;
+  closed_ = true;  // nothing is born here from now on
   ContextRegistry::instance().forget(id());
-  end_children();
+  Visit visit(*this, lock);
+  await_visitors(lock);
+  while (Region* child = regions_->root().first_child) {
+    end_doomed(lock, regions_->begin_close(*child), Reason::kShutdown);
+    lock.lock();
+  }
+  lock.unlock();
   end_root();
-  await_quiet();
-  retire_if_empty();
+  await_notices();
   return true;
 }
 
-void Context::end_children() {
-  while (true) {
-    Region* doomed = nullptr;
-    {
-      std::lock_guard guard(lock_);
-      Region* child = regions_->root().first_child;
-      if (child == nullptr) return;
-      doomed = regions_->begin_close(*child);
-    }
-    end_doomed(doomed, Reason::kShutdown);
+void Context::await_visitors(Lock& lock) noexcept {
+  while (visits_ != 1) {  // close()'s own
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
   }
 }
 
 // A notice that was under way when its tensor ended still has the slot; it arrives within
-// instructions. Another thread may be in the middle of closing a region, or inside the host.
-void Context::await_quiet() noexcept {
+// instructions.
+void Context::await_notices() noexcept {
   while (true) {
     {
       std::lock_guard guard(lock_);
       take_notices();
-      if (undead_ == 0 && host_calls_ == 0 && regions_->open_count() == 0) {
+      if (undead_ == 0) {
         host_ = nullptr;
-        ended_ = true;
         return;
       }
     }
@@ -150,15 +146,24 @@ void Context::await_quiet() noexcept {
   }
 }
 
+// Holds are let go after the context has ended, and any of them may be the last.
 void Context::retire_if_empty() noexcept {
-  {
-    std::lock_guard guard(lock_);
-    const bool empty =
-        ended_ && records_.live() == 0 && internals_->storages.count() == 0 && id() != 0;
-    if (!empty) return;
-    id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+  Lock lock(lock_);
+  const auto empty = [&] {
+    return closed_ && visits_ == 0 && id() != 0 && records_.live() == 0 &&
+           internals_->storages.count() == 0;
+  };
+  while (empty()) {
+    take_notices();
+    if (undead_ == 0) {
+      id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+      lock.unlock();
+      return ContextRegistry::instance().recycle(*this);
+    }
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
   }
-  ContextRegistry::instance().recycle(*this);
 }
 
 // ---- birth
@@ -253,7 +258,8 @@ std::pair<TensorRecord&, Storage&> Context::acquire(Lock&) {
   try {
     return {record, internals_->storages.acquire()};
   } catch (...) {
-    records_.release(record);
+    record.flags = 0;
+    leave_table(record);
     throw;
   }
 }

@@ -8,7 +8,7 @@
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
-#include "tensor/host_call.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -108,8 +108,7 @@ void Context::audit_own() {
   if (storages != sum.storages.count + sum.held.count) {
     off(name(), "storages = live + held", storages, sum.storages.count + sum.held.count);
   }
-  std::uint64_t owned = 0;
-  if (regions_ != nullptr) regions_->for_each([&](Region& region) { owned += region.owned_count; });
+  const std::uint64_t owned = regions_ == nullptr ? 0 : regions_->owned_count();
   if (owned != sum.live) off(name(), "owned by regions = live tensors", owned, sum.live);
 }
 
@@ -195,12 +194,11 @@ void Context::warn_overrun(Device& device) {
       "holders:{}",
       device.name(), format_bytes(device.in_use()), format_bytes(device.budget()),
       name_holders(device));
-  std::optional<HostCall> call;
-  {
-    std::lock_guard guard(lock_);
-    call.emplace(*this);
-  }
-  if (call->host() != nullptr) call->host()->warn(message);
+  Lock lock(lock_);
+  Visit visit(*this, lock);
+  Host* const host = host_;
+  lock.unlock();
+  if (host != nullptr) host->warn(message);
 }
 
 }  // namespace ebb

@@ -25,7 +25,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
-#include "tensor/host_call.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -99,31 +99,38 @@ TensorRecord* Context::next_waiting(Scope scope) const noexcept {
 
 Drained Context::drain_batch(Scope scope, bool& more) {
   ManyEnds batch;
-  std::optional<HostCall> call;
-  {
-    std::lock_guard guard(lock_);
-    const bool giving = reclaiming();
-    TensorRecord* record = nullptr;
-    int taken = 0;
-    while (!batch.full() && taken < kMostNotices && (record = orphans_.pop()) != nullptr) {
-      ++taken;
-      const bool ends = giving && record->live() && !record->has(TensorRecord::kHold) &&
-                        (scope == Scope::kAll || record->storage->block.data != nullptr);
-      if (ends) {
-        record->flags |= TensorRecord::kDequeued;
-        end(*record, Reason::kReclaimed, batch);
-      } else {
-        notice(*record);
-      }
-    }
-    while (giving && !batch.full() && (record = next_waiting(scope)) != nullptr) {
+  std::unique_lock lock(lock_);
+  const bool giving = reclaiming();
+  TensorRecord* record = nullptr;
+  int taken = 0;
+  while (!batch.full() && taken < kMostNotices && (record = orphans_.pop()) != nullptr) {
+    ++taken;
+    const bool ends = giving && record->live() && !record->has(TensorRecord::kHold) &&
+                      (scope == Scope::kAll || record->storage->block.data != nullptr);
+    if (ends) {
+      record->flags |= TensorRecord::kDequeued;
       end(*record, Reason::kReclaimed, batch);
+    } else {
+      notice(*record);
     }
-    more = batch.full() || taken == kMostNotices;
-    if (batch.calls_host()) call.emplace(*this);
   }
-  batch.carry_out(call ? call->host() : nullptr);
+  while (giving && !batch.full() && (record = next_waiting(scope)) != nullptr) {
+    end(*record, Reason::kReclaimed, batch);
+  }
+  more = batch.full() || taken == kMostNotices;
+  carry_out(lock, batch);
   return batch.drained();
+}
+
+void Context::carry_out(Lock& lock, EndBatch& batch) {
+  if (!batch.tells_host()) {
+    lock.unlock();
+    return batch.carry_out(nullptr);
+  }
+  Visit visit(*this, lock);
+  Host* const host = host_;
+  lock.unlock();
+  batch.carry_out(host);
 }
 
 Drained Context::drain(Scope scope) {
@@ -156,18 +163,23 @@ class Context::ClimbScope {
       if (nobody == me || std::chrono::steady_clock::now() > until) return;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    entered_ = true;
+    std::unique_lock lock(context_.lock_);
+    if (context_.closed_) {  // its host may be gone
+      context_.climbing_.store(std::thread::id());
+    } else {
+      visit_.emplace(context_, lock);
+    }
   }
   ~ClimbScope() {
-    if (entered_) context_.climbing_.store(std::thread::id());
+    if (entered()) context_.climbing_.store(std::thread::id());
   }
   ClimbScope(const ClimbScope&) = delete;
   ClimbScope& operator=(const ClimbScope&) = delete;
-  bool entered() const noexcept { return entered_; }
+  bool entered() const noexcept { return visit_.has_value(); }
 
  private:
   Context& context_;
-  bool entered_ = false;
+  std::optional<Visit> visit_;
 };
 
 // Room in one of Ebb's own pools.
@@ -251,11 +263,8 @@ bool Context::climb(Ladder& ladder, Stake stake, std::uint64_t budget) {
   ClimbScope scope(*this);
   if (!scope.entered()) return ladder.fits();
   Governor::Request request{.stake = stake, .budget = budget};
-  std::optional<HostCall> call;
   {
     std::lock_guard guard(lock_);
-    if (closed_) return ladder.fits();
-    call.emplace(*this);
     request.born = born_bytes_;
   }
   request.can_collect = may_collect();
@@ -331,11 +340,8 @@ Drained Context::collect(Collection kind, bool rationed) {
   ClimbScope scope(*this);
   if (!scope.entered()) return ladder.drained;
   std::uint64_t born = 0;
-  std::optional<HostCall> call;
   {
     std::lock_guard guard(lock_);
-    if (closed_) return ladder.drained;
-    call.emplace(*this);
     born = born_bytes_;
   }
   if (may_collect()) governor_->collect(ladder, kind, rationed, born);

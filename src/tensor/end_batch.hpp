@@ -15,8 +15,12 @@ class Context::EndBatch {
   EndBatch(const EndBatch&) = delete;
   EndBatch& operator=(const EndBatch&) = delete;
 
-  // No room for one more tensor.
-  bool full() const noexcept { return freed_count_ == most_ || ended_count_ == most_; }
+  // No room for one more tensor. Views free nothing, but the lock is not held for a million of
+  // them.
+  bool full() const noexcept {
+    return freed_count_ == most_ || ended_count_ == most_ || drained_.tensors >= kMostTensors;
+  }
+  bool tells_host() const noexcept { return ended_count_ != 0; }
 
   void add_freed(const Storage& storage) noexcept {
     std::construct_at(freed_ + freed_count_++,
@@ -28,8 +32,6 @@ class Context::EndBatch {
   void count_tensor() noexcept { ++drained_.tensors; }
   void count_bytes(std::uint64_t bytes) noexcept { drained_.bytes += bytes; }
   const Drained& drained() const noexcept { return drained_; }
-  // Whether the host has something to free.
-  bool calls_host() const noexcept { return ended_count_ != 0; }
 
   // Without the lock.
   void carry_out(Host* host) {
@@ -55,6 +57,8 @@ class Context::EndBatch {
       : freed_(freed), ended_(ended), most_(most) {}
 
  private:
+  static constexpr std::uint64_t kMostTensors = 256;
+
   Freed* freed_;
   ForeignEnd* ended_;
   std::size_t most_;

@@ -135,7 +135,6 @@ class SnapshotWriter {
     std::lock_guard guard(context.lock_);
     if (context.regions_ == nullptr || chunk >= context.regions_->chunk_count()) return false;
     context.regions_->for_each_in(chunk, [&](const Region& region) {
-      if (region.doomed) return;
       rows.push_back({.id = region.name(),
                       .parent = region.parent == nullptr ? 0 : region.parent->name(),
                       .label = region.label,

@@ -25,11 +25,11 @@ enum class BudgetMode : std::uint8_t { kHard = 0, kSoft = 1 };
 
 struct DeviceOptions {
   DeviceKind kind = DeviceKind::kSystem;
-  std::string name;
+  std::string name{};
   std::uint64_t capacity = 0;  // simulated
   std::uint64_t budget = 0;    // bytes; 0: none
   BudgetMode mode = BudgetMode::kHard;
-  std::unique_ptr<Heap> heap;  // custom: the device's memory
+  std::unique_ptr<Heap> heap{};  // custom: the device's memory
 };
 
 // One context's bytes on a foreign device. Only that context writes it, so counting a tensor is a

@@ -40,7 +40,6 @@ struct Region : SlotHeader<Region> {
   std::uint32_t depth = 0;
   SiteId label = 0;
   bool capped = false;
-  bool doomed = false;  // out of the tree, its name stale, and not yet empty
 };
 
 class RegionTree {
@@ -71,19 +70,16 @@ class RegionTree {
   // Of two regions the one that ends first: the deeper, or of equals the one opened last.
   static Region& shorter_lived(Region& a, Region& b) noexcept;
 
-  // The doomed ones too.
-  template <typename Visit>
-  void for_each(Visit&& visit) {
-    for (std::size_t c = 0; c < chunk_count(); ++c) for_each_in(c, visit);
-  }
-  // The same in pieces, for walks that give the lock back between them.
+  // The regions in pieces, for walks that give the lock back between them.
   std::size_t chunk_count() const noexcept { return regions_.chunk_count(); }
   template <typename Visit>
   void for_each_in(std::size_t chunk, Visit&& visit) {
     for (Region& region : regions_.chunk(chunk)) {
-      if (region.live() || region.doomed) visit(region);
+      if (region.live()) visit(region);
     }
   }
+  // In all regions, those being closed too.
+  std::uint64_t owned_count() noexcept;
 
  private:
   void adopt_child(Region& parent, Region& child) noexcept;

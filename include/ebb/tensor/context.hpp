@@ -27,6 +27,7 @@
 #include <thread>
 #include <vector>
 
+#include "ebb/base/error.hpp"
 #include "ebb/base/spin_lock.hpp"
 #include "ebb/memory/device.hpp"
 #include "ebb/memory/governor.hpp"
@@ -49,7 +50,8 @@ struct ForeignEnd {
   bool last = true;  // no other tensor shares the data any more
 };
 
-// What a context needs of its host. Called on the thread that called Ebb, with no lock held.
+// What a context needs of its host. Called on the thread that called Ebb, with no lock held; it may
+// call Ebb again, and even close the context. `end` and `warn` must not throw.
 class Host {
  public:
   virtual ~Host() = default;
@@ -61,7 +63,7 @@ class Host {
 };
 
 struct ContextOptions {
-  std::string name;
+  std::string name{};
   Host* host = nullptr;  // must outlive the context; null: no collector, nothing foreign
   bool minor = true;     // the collector has a minor collection that is cheaper than a major one
   double collect_share = 0.05;
@@ -70,7 +72,7 @@ struct ContextOptions {
 struct TensorSpec {
   Device* device = nullptr;
   DType dtype = DType::kFloat32;
-  Shape shape;
+  Shape shape{};
   RegionId region = 0;  // 0: the root
   SiteId site = 0;
   StreamId stream = kDefaultStream;
@@ -82,7 +84,7 @@ struct ForeignSpec {
   std::uint64_t bytes = 0;
   std::uint64_t tag = 0;
   DType dtype = DType::kUnknown;
-  std::span<const std::int64_t> dims;
+  std::span<const std::int64_t> dims{};
   RegionId region = 0;
   SiteId site = 0;
   bool watched = true;
@@ -151,9 +153,9 @@ class Context {
   static ContextPtr create(ContextOptions options);
   // By name; null if it has ended. The C ABI's way in.
   static Context* find(std::uint64_t id) noexcept;
-  // Ends everything in it, and returns when no thread is inside a call to the host any more. What
-  // is still held comes back when it is let go. False if it had ended already. Throws
-  // Error(kWrongState) inside one of the host's own callbacks.
+  // Ends everything in it. Waits for calls under way on other threads; after it the host is not
+  // called any more. What is still held comes back when it is let go. False if it had ended
+  // already. Throws Error(kWrongState) inside one of the host's own callbacks.
   bool close();
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
@@ -222,7 +224,7 @@ class Context {
   class OwnLadder;
   class ForeignLadder;
   class ClimbScope;
-  class HostCall;
+  class Visit;
   struct Internals;
   enum class Scope : std::uint8_t { kOwn, kAll };
   using Lock = std::unique_lock<SpinLock>;
@@ -248,8 +250,8 @@ class Context {
 
   Context();
   void reopen(ContextOptions options, std::uint64_t id);
-  void end_children();
-  void await_quiet() noexcept;
+  void await_visitors(Lock& lock) noexcept;
+  void await_notices() noexcept;
   void retire_if_empty() noexcept;
 
   // Under lock_. Those that take the lock release it before they throw.
@@ -282,8 +284,10 @@ class Context {
   Block allocate(const TensorSpec& spec, std::uint64_t bytes);
   Drained drain(Scope scope);
   Drained drain_batch(Scope scope, bool& more);
+  void carry_out(Lock& lock, EndBatch& batch);  // releases the lock
   void note_lag(std::uint64_t first_notice, std::uint64_t tensors) noexcept;
-  void end_doomed(Region* doomed, Reason reason);
+  void end_doomed(Lock& lock, Region* doomed, Reason reason);  // releases the lock
+  Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
   void end_root();
   void keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained);
   bool climb(Ladder& ladder, Stake stake, std::uint64_t budget);
@@ -294,9 +298,8 @@ class Context {
   void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
-  bool closed_ = true;            // nothing is born here any more
-  bool ended_ = true;             // and close() has returned
-  std::uint32_t host_calls_ = 0;  // under way, on all threads
+  bool closed_ = true;
+  std::uint32_t visits_ = 0;  // calls that work here outside the lock
   std::atomic<std::uint64_t> id_{0};
   ContextOptions options_;
   Host* host_ = nullptr;
@@ -325,7 +328,12 @@ class [[nodiscard]] RegionScope {
  public:
   explicit RegionScope(Context& context, RegionId parent = 0, std::string_view label = {})
       : context_(context), id_(context.open(parent, label)) {}
-  ~RegionScope() { context_.close(id_); }
+  ~RegionScope() {
+    try {
+      context_.close(id_);
+    } catch (const Error&) {  // its context has ended, and took it along
+    }
+  }
   RegionScope(const RegionScope&) = delete;
   RegionScope& operator=(const RegionScope&) = delete;
 
