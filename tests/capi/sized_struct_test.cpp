@@ -8,7 +8,7 @@ namespace {
 
 class CapiSizes : public CapiTest {
  protected:
-  static constexpr uint32_t kTooSmall[] = {0, 1, 4, 7};
+  static constexpr uint32_t kTooSmall[] = {0, 1, 4, 7, 10};  // or cutting a field
 };
 
 TEST_F(CapiSizes, TooSmallIsRefusedEverywhere) {
