@@ -79,8 +79,9 @@ void beside_live(Figures& figures) {
   const PoolSubject few{&few_pool};
   const PoolSubject many{&many_pool};
   std::vector<Block> blocks;
+  std::vector<Block> few_blocks;
   for (std::size_t i = 0; i < kMillion; ++i) blocks.push_back(many.allocate(256 + i % 512));
-  for (std::size_t i = 0; i < 1000; ++i) few.free(few.allocate(256 + i % 512));
+  for (std::size_t i = 0; i < 1000; ++i) few_blocks.push_back(few.allocate(256 + i % 512));
   for (const std::size_t bytes : {std::size_t{512}, std::size_t{1} << 20})
     figures.add(fmt::format("pool: hot pair of {} beside 1,000,000 live blocks, to 1,000 (ns)",
                             size_name(bytes)),
@@ -88,6 +89,7 @@ void beside_live(Figures& figures) {
                                  [&] { return hot_pair(few, bytes); }),
                 Goal::kAtMost, 1.2);
   for (const Block block : blocks) many.free(block);
+  for (const Block block : few_blocks) few.free(block);
 }
 
 void replacement(Figures& figures) {
