@@ -92,7 +92,8 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
   host_ = options_.host;
   born_bytes_ = 0;
   lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
-  last_birth_.store(0, std::memory_order_relaxed);
+  for (auto& birth : last_births_) birth.store(0, std::memory_order_relaxed);
+  overrun_devices_.store(0, std::memory_order_relaxed);
   first_notice_.store(0, std::memory_order_relaxed);
   asked_.store(false, std::memory_order_relaxed);
   warned_.store(false, std::memory_order_relaxed);
@@ -230,7 +231,7 @@ Handle Context::adopt(const ForeignSpec& spec) {
   enter_storage(storage, device, spec.bytes);
   if (spec.key != 0) internals_->keys.insert(storage);
   book_foreign(device, spec.bytes);
-  last_birth_.store(spec.bytes, std::memory_order_relaxed);
+  last_births_[device.id()].store(spec.bytes, std::memory_order_relaxed);
   enter(record, storage, region, entry);
   return record.name();
 }

@@ -12,6 +12,7 @@
 // that a dispose or the end of its region can take it out again, and so that switching reclaim on
 // later finds it.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -309,27 +310,43 @@ Drained Context::safe_point(Device* device, std::uint64_t upcoming) {
     return drained;
   }
   std::uint32_t devices = foreign_devices_.load(std::memory_order_relaxed);
-  for (DeviceId id = 1; devices >> id != 0; ++id) {
-    Device* each = (devices >> id & 1u) != 0 ? Device::find(id) : nullptr;
+  for (; devices != 0; devices &= devices - 1) {
+    Device* each = Device::find(static_cast<DeviceId>(std::countr_zero(devices)));
     if (each != nullptr) keep_under_budget(*each, upcoming, drained);
   }
   return drained;
 }
 
 void Context::keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained) {
-  // The host seldom knows what its next kernel makes; often it is like the last.
-  upcoming = std::max(upcoming, last_birth_.load(std::memory_order_relaxed));
-  if (!device.over_budget(upcoming)) {
-    if (governor_->overrun()) governor_->recovered();
-    return;
-  }
-  const bool hard = device.mode() == BudgetMode::kHard;
-  ForeignLadder ladder(*this, &device, upcoming);
+  // The host seldom knows what its next kernel makes; often it is like the last. That is a guess:
+  // collections are tried for it, but nothing is said or thrown.
+  const std::uint64_t guessed =
+      std::max(upcoming, last_births_[device.id()].load(std::memory_order_relaxed));
+  if (!device.over_budget(guessed)) return back_under_budget(device);
+  Lock lock(lock_);
+  if (closed_) return;
+  Visit visit(*this, lock);
+  lock.unlock();
+  const bool over = device.over_budget(upcoming);
+  const bool hard = over && device.mode() == BudgetMode::kHard;
+  ForeignLadder ladder(*this, &device, hard ? upcoming : guessed);
   const bool fits = climb(ladder, hard ? Stake::kMustFit : Stake::kBudget, device.budget());
   drained += ladder.drained;
   if (fits) return;
   if (hard) raise_out_of_memory(device, upcoming, "safe_point");
-  if (governor_->overrun()) warn_overrun(device);
+  if (!governor_->overrun()) return;
+  overrun_devices_.fetch_or(1u << device.id(), std::memory_order_relaxed);
+  if (device.over_budget(upcoming)) warn_overrun(device);
+}
+
+// The overrun is over when the last device that was in one is below its budget.
+void Context::back_under_budget(const Device& device) {
+  const std::uint32_t bit = 1u << device.id();
+  if ((overrun_devices_.load(std::memory_order_relaxed) & bit) == 0) [[likely]]
+    return;
+  Lock lock(lock_);
+  if ((overrun_devices_.fetch_and(~bit, std::memory_order_relaxed) & ~bit) != 0 || closed_) return;
+  governor_->recovered();
 }
 
 Drained Context::collect(Collection kind, bool rationed) {

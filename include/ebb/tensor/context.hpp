@@ -284,6 +284,7 @@ class Context {
   Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
   void end_root();
   void keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained);
+  void back_under_budget(const Device& device);
   bool climb(Ladder& ladder, Stake stake, std::uint64_t budget);
   std::uint64_t run_collector(Collection kind);
   bool may_collect() const;
@@ -308,7 +309,8 @@ class Context {
   std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
   std::uint64_t peak_orphans_ = 0;
   std::uint64_t born_bytes_ = 0;
-  std::atomic<std::uint64_t> last_birth_{0};       // bytes of the last foreign storage
+  std::array<std::atomic<std::uint64_t>, kMaxDevices> last_births_{};  // bytes, foreign
+  std::atomic<std::uint32_t> overrun_devices_{0};                      // a bit each
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<bool> asked_{false};                 // another context needs memory
   std::atomic<std::uint64_t> first_notice_{0};     // when the oldest waiting notice came; 0: none
