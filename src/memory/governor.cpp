@@ -13,7 +13,7 @@ std::uint64_t steady_now() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-GovernorOptions completed(GovernorOptions options) {
+GovernorOptions completed(GovernorOptions options) noexcept {
   if (options.now == nullptr) options.now = &steady_now;
   if (!(options.share > 0)) options.share = GovernorOptions{}.share;
   options.share = std::min(options.share, 1.0);
@@ -23,6 +23,16 @@ GovernorOptions completed(GovernorOptions options) {
 }  // namespace
 
 Governor::Governor(GovernorOptions options) : options_(completed(options)) {}
+
+void Governor::restart(GovernorOptions options) noexcept {
+  options_ = completed(options);
+  overrun_.store(false, std::memory_order_relaxed);
+  minor_penalty_ = minor_skips_ = 0;
+  last_end_ = last_cost_ = born_at_last_ = overrun_step_ = 0;
+  for (auto* counter : {&minors_, &majors_, &total_ns_, &longest_ns_}) {
+    counter->store(0, std::memory_order_relaxed);
+  }
+}
 
 CollectionCosts Governor::costs() const noexcept {
   return {minors_.load(std::memory_order_relaxed), majors_.load(std::memory_order_relaxed),

@@ -71,7 +71,10 @@ void Host::warn(std::string_view message) {
 
 // ---- life
 
-Context::Context() : records_(*this), internals_(std::make_unique<Internals>()) {}
+Context::Context()
+    : records_(*this),
+      internals_(std::make_unique<Internals>()),
+      governor_(std::make_unique<Governor>()) {}
 
 ContextPtr Context::create(ContextOptions options) {
   return ContextPtr(&ContextRegistry::instance().create(std::move(options)));
@@ -83,16 +86,14 @@ void ContextCloser::operator()(Context* context) const noexcept { context->close
 
 void Context::reopen(ContextOptions options, std::uint64_t id) {
   auto regions = std::make_unique<RegionTree>();
-  auto governor = std::make_unique<Governor>(
-      GovernorOptions{.share = options.collect_share, .minor = options.minor});
   std::lock_guard guard(lock_);
   regions_ = std::move(regions);
-  governor_ = std::move(governor);
+  governor_->restart({.share = options.collect_share, .minor = options.minor});
   options_ = std::move(options);
   host_ = options_.host;
   born_bytes_ = 0;
   lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
-  for (auto& birth : last_births_) birth.store(0, std::memory_order_relaxed);
+  for (ForeignShard& each : shards_) each.last_birth.store(0, std::memory_order_relaxed);
   overrun_devices_.store(0, std::memory_order_relaxed);
   first_notice_.store(0, std::memory_order_relaxed);
   asked_.store(false, std::memory_order_relaxed);
@@ -101,9 +102,13 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
   closed_ = false;
 }
 
-void Context::close() {
+bool Context::close() {
   Lock lock(lock_);
-  if (closed_) return;
+  if (Visit::mine_in(*this) != 0) {
+    lock.unlock();
+    raise(ErrorKind::kWrongState, "[close] a context cannot end inside its host's callback");
+  }
+  if (closed_) return false;
   closed_ = true;  // nothing is born here from now on
   ContextRegistry::instance().forget(id());
   Visit visit(*this, lock);
@@ -115,10 +120,11 @@ void Context::close() {
   lock.unlock();
   end_root();
   await_notices();
+  return true;
 }
 
 void Context::await_visitors(Lock& lock) noexcept {
-  while (visits_ != Visit::mine_in(*this)) {
+  while (visits_ != 1) {  // close()'s own
     lock.unlock();
     std::this_thread::yield();
     lock.lock();
@@ -126,13 +132,16 @@ void Context::await_visitors(Lock& lock) noexcept {
 }
 
 // A notice that was under way when its tensor ended still has the slot; it arrives within
-// instructions.
+// instructions. A drain that came after the first wait may still be telling the host.
 void Context::await_notices() noexcept {
   while (true) {
     {
       std::lock_guard guard(lock_);
       take_notices();
-      if (undead_ == 0) return;
+      if (undead_ == 0 && visits_ == 1) {
+        host_ = nullptr;
+        return;
+      }
     }
     std::this_thread::yield();
   }
@@ -231,7 +240,7 @@ Handle Context::adopt(const ForeignSpec& spec) {
   enter_storage(storage, device, spec.bytes);
   if (spec.key != 0) internals_->keys.insert(storage);
   book_foreign(device, spec.bytes);
-  last_births_[device.id()].store(spec.bytes, std::memory_order_relaxed);
+  shard(device).last_birth.store(spec.bytes, std::memory_order_relaxed);
   enter(record, storage, region, entry);
   return record.name();
 }

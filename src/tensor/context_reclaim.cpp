@@ -262,11 +262,12 @@ bool Context::may_collect() const {
 bool Context::climb(Ladder& ladder, Stake stake, std::uint64_t budget) {
   ClimbScope scope(*this);
   if (!scope.entered()) return ladder.fits();
-  Governor::Request request{.stake = stake, .budget = budget, .can_collect = may_collect()};
+  Governor::Request request{.stake = stake, .budget = budget};
   {
     std::lock_guard guard(lock_);
     request.born = born_bytes_;
   }
+  request.can_collect = may_collect();
   return governor_->climb(ladder, request);
 }
 
@@ -321,7 +322,7 @@ void Context::keep_under_budget(Device& device, std::uint64_t upcoming, Drained&
   // The host seldom knows what its next kernel makes; often it is like the last. That is a guess:
   // collections are tried for it, but nothing is said or thrown.
   const std::uint64_t guessed =
-      std::max(upcoming, last_births_[device.id()].load(std::memory_order_relaxed));
+      std::max(upcoming, shard(device).last_birth.load(std::memory_order_relaxed));
   if (!device.over_budget(guessed)) return back_under_budget(device);
   Lock lock(lock_);
   if (closed_) return;
@@ -344,23 +345,22 @@ void Context::back_under_budget(const Device& device) {
   const std::uint32_t bit = 1u << device.id();
   if ((overrun_devices_.load(std::memory_order_relaxed) & bit) == 0) [[likely]]
     return;
-  Lock lock(lock_);
-  if ((overrun_devices_.fetch_and(~bit, std::memory_order_relaxed) & ~bit) != 0 || closed_) return;
-  governor_->recovered();
+  if ((overrun_devices_.fetch_and(~bit, std::memory_order_relaxed) & ~bit) == 0) {
+    governor_->recovered();
+  }
 }
 
 Drained Context::collect(Collection kind, bool rationed) {
   ForeignLadder ladder(*this, nullptr, 0);
   ladder.drain();
   ClimbScope scope(*this);
-  if (scope.entered() && may_collect()) {
-    std::uint64_t born = 0;
-    {
-      std::lock_guard guard(lock_);
-      born = born_bytes_;
-    }
-    governor_->collect(ladder, kind, rationed, born);
+  if (!scope.entered()) return ladder.drained;
+  std::uint64_t born = 0;
+  {
+    std::lock_guard guard(lock_);
+    born = born_bytes_;
   }
+  if (may_collect()) governor_->collect(ladder, kind, rationed, born);
   return ladder.drained;
 }
 

@@ -1,5 +1,6 @@
 // Regions as the host sees them: by name, one call each.
 #include <mutex>
+#include <optional>
 
 #include "ebb/base/error.hpp"
 #include "ebb/tensor/context.hpp"
@@ -74,15 +75,13 @@ Region* Context::fill(EndBatch& batch, Region* doomed, Reason reason) noexcept {
 void Context::end_root() {
   for (bool more = true; more;) {
     ManyEnds batch;
-    {
-      std::lock_guard guard(lock_);
-      Owned* owned = nullptr;
-      while (!batch.full() && (owned = RegionTree::take_owned(regions_->root())) != nullptr) {
-        end_unlinked(static_cast<TensorRecord&>(*owned), Reason::kShutdown, batch);
-      }
-      more = owned != nullptr || batch.full();
+    Lock lock(lock_);
+    Owned* owned = nullptr;
+    while (!batch.full() && (owned = RegionTree::take_owned(regions_->root())) != nullptr) {
+      end_unlinked(static_cast<TensorRecord&>(*owned), Reason::kShutdown, batch);
     }
-    batch.carry_out(host_);
+    more = owned != nullptr || batch.full();
+    carry_out(lock, batch);
   }
 }
 

@@ -36,6 +36,7 @@ struct DeviceOptions {
 // plain store; the device sums the shards of the contexts that use it.
 struct ForeignShard {
   std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> last_birth{0};  // bytes of the newest; the next is often like it
   ForeignShard* next = nullptr;
   bool joined = false;
 
@@ -86,7 +87,8 @@ class Device {
   // Pre: foreign. Whether `upcoming` more bytes would pass the budget.
   bool over_budget(std::uint64_t upcoming) const noexcept {
     const std::uint64_t budget = budget_.load(std::memory_order_relaxed);
-    return budget != 0 && foreign_in_use() + upcoming > budget;
+    const std::uint64_t in_use = foreign_in_use();
+    return budget != 0 && (in_use > budget || upcoming > budget - in_use);
   }
 
   std::uint64_t in_use() const noexcept;
@@ -107,7 +109,7 @@ class Device {
 
   const DeviceId id_;
   const DeviceKind kind_;
-  const std::uint64_t capacity_;
+  std::size_t capacity_ = 0;  // simulated: what was asked for
   std::string name_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<LimitHeap> limit_;

@@ -51,7 +51,7 @@ struct ForeignEnd {
 };
 
 // What a context needs of its host. Called on the thread that called Ebb, with no lock held; it may
-// call Ebb again, and even close the context. `end` and `warn` must not throw.
+// call Ebb again, but not close the context. `end` and `warn` must not throw.
 class Host {
  public:
   virtual ~Host() = default;
@@ -128,9 +128,12 @@ struct MemoryReading {
   std::uint64_t lag_max_ns = 0;
 };
 
-// Live bytes and tensors of one creation site.
+// By what the live tensors are told apart: the place that made them, or the label of their region.
+enum class By : std::uint8_t { kSite, kRegionLabel };
+
+// Live bytes and tensors of one creation site, or of the regions with one label.
 struct SiteHolding {
-  SiteId site = 0;
+  SiteId site = 0;  // the interned site or label
   Tally live;
   std::uint64_t orphans = 0;
 };
@@ -151,11 +154,13 @@ class Context {
   // By name; null if it has ended. The C ABI's way in.
   static Context* find(std::uint64_t id) noexcept;
   // Ends everything in it. Waits for calls under way on other threads; after it the host is not
-  // called any more. What is still held comes back when it is let go.
-  void close();
+  // called any more. What is still held comes back when it is let go. False if it had ended
+  // already. Throws Error(kWrongState) inside one of the host's own callbacks.
+  bool close();
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
   const std::string& name() const noexcept { return options_.name; }
+  Host* host() const noexcept { return options_.host; }
 
   // ---- tensors
   Handle make(const TensorSpec& spec);
@@ -201,9 +206,10 @@ class Context {
   static MemoryReading total_memory(const Device* device = nullptr);
   // The law of the ledger, over everything: throws Error(kInternal) naming the sum that is off.
   static void audit();
-  // Who holds what on the device (null: all), most bytes first.
-  std::vector<SiteHolding> holdings(const Device* device = nullptr);
-  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr);
+  // Who holds what on the device (null: all), most bytes first. Data that several tensors share is
+  // split among them.
+  std::vector<SiteHolding> holdings(const Device* device = nullptr, By by = By::kSite);
+  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr, By by = By::kSite);
 
  private:
   friend class StorageRef;
@@ -290,7 +296,7 @@ class Context {
   bool may_collect() const;
   void warn_overrun(Device& device);
   bool ask_others(const Device& device);
-  void gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites);
+  void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
   bool closed_ = true;
@@ -309,8 +315,7 @@ class Context {
   std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
   std::uint64_t peak_orphans_ = 0;
   std::uint64_t born_bytes_ = 0;
-  std::array<std::atomic<std::uint64_t>, kMaxDevices> last_births_{};  // bytes, foreign
-  std::atomic<std::uint32_t> overrun_devices_{0};                      // a bit each
+  std::atomic<std::uint32_t> overrun_devices_{0};  // a bit each
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<bool> asked_{false};                 // another context needs memory
   std::atomic<std::uint64_t> first_notice_{0};     // when the oldest waiting notice came; 0: none

@@ -98,8 +98,8 @@ TEST_F(Life, TheBooksOfEndedOnesAreKept) {
 TEST_F(Life, ClosingTwiceIsClosingOnce) {
   Context& raw = *context;
   context.release();
-  raw.close();
-  raw.close();
+  EXPECT_TRUE(raw.close());
+  EXPECT_FALSE(raw.close());
   EXPECT_EQ(raw.id(), 0u);
 }
 
