@@ -244,7 +244,7 @@ class Context {
   };
   struct Found {
     Context* context;
-    TensorRecord* record;  // null: it has ended
+    TensorRecord* record;  // null: it has ended, and so has the rest
     Lock lock;
   };
 
