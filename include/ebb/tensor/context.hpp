@@ -328,7 +328,8 @@ class Context {
 // A region for the extent of a C++ scope; it ends with the scope, also by an exception.
 class [[nodiscard]] RegionScope {
  public:
-  explicit RegionScope(Context& context, RegionId parent = 0, std::string_view label = {})
+  [[nodiscard]] explicit RegionScope(Context& context, RegionId parent = 0,
+                                     std::string_view label = {})
       : context_(context), id_(context.open(parent, label)) {}
   ~RegionScope() {
     try {
