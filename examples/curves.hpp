@@ -21,12 +21,13 @@ struct Curve {
 
 struct Chart {
   std::string title;
+  std::uint64_t capacity = 0;
   std::uint64_t budget = 0;
   std::size_t steps = 0;
   std::vector<Curve> curves;
 
-  // A little more than the budget, so that its line stands free.
-  double top() const { return 1.15 * static_cast<double>(budget); }
+  // A little more than the capacity, so that its line stands free.
+  double top() const { return 1.15 * static_cast<double>(capacity); }
 };
 
 class TextChart {
@@ -35,6 +36,7 @@ class TextChart {
       : chart_(chart), rows_(kRows, std::string(kColumns, ' ')) {}
 
   std::string draw() {
+    rows_[row(static_cast<double>(chart_.capacity))] = std::string(kColumns, '=');
     rows_[row(static_cast<double>(chart_.budget))] = std::string(kColumns, '-');
     for (const Curve& curve : chart_.curves) plot(curve);
     std::string text = "  " + chart_.title + "\n\n";
@@ -56,6 +58,7 @@ class TextChart {
     return kRows - 1 - static_cast<std::size_t>(share * (kRows - 1) + 0.5);
   }
   std::string label(std::size_t r) const {
+    if (r == row(static_cast<double>(chart_.capacity))) return "capacity";
     if (r == row(static_cast<double>(chart_.budget))) return "budget";
     return r == kRows - 1 ? "0" : "";
   }
@@ -82,10 +85,8 @@ class SvgChart {
         kWidth, kHeight);
     words("title", kLeft, 30, "start", chart_.title);
     axes();
-    const double budget = y(static_cast<double>(chart_.budget));
-    line("budget", kLeft, budget, kRight, budget);
-    words("note", kRight, budget - 8, "end",
-          fmt::format("budget {}", ebb::format_bytes(chart_.budget)));
+    limit("the device's capacity", chart_.capacity);
+    limit("budget", chart_.budget);
     for (const Curve& curve : chart_.curves) plot(curve);
     legend();
     return out_ + "</svg>\n";
@@ -129,9 +130,15 @@ class SvgChart {
   }
   double y(double bytes) const { return kBottom - (kBottom - kTop) * bytes / chart_.top(); }
 
+  void limit(std::string_view name, std::uint64_t bytes) {
+    const double at = y(static_cast<double>(bytes));
+    line("budget", kLeft, at, kRight, at);
+    words("note", kRight, at - 8, "end", fmt::format("{} {}", name, ebb::format_bytes(bytes)));
+  }
+
   void axes() {
     for (int i = 0; i <= 4; ++i) {
-      const double bytes = static_cast<double>(chart_.budget) * i / 4;
+      const double bytes = static_cast<double>(chart_.capacity) * i / 4;
       if (i > 0) line("grid", kLeft, y(bytes), kRight, y(bytes));
       words("tick", kLeft - 10, y(bytes) + 5, "end",
             ebb::format_bytes(static_cast<std::uint64_t>(bytes)));

@@ -93,6 +93,7 @@ EBB_API ebb_status ebb_device_open(const ebb_device_options* options, ebb_device
 /* Undoes one opening. The last one closes the device: EBB_WRONG_STATE while memory of it is in use.
  */
 EBB_API ebb_status ebb_device_close(ebb_device device);
+/* What is cached above a lowered budget goes back at once, what is in use when it has ended. */
 EBB_API ebb_status ebb_device_set_budget(ebb_device device, uint64_t bytes, uint32_t mode);
 
 typedef struct ebb_device_info {

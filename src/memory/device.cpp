@@ -152,7 +152,16 @@ void Device::reopen(DeviceOptions options) {
 void Device::set_budget(std::uint64_t bytes, BudgetMode mode) noexcept {
   budget_.store(bytes, std::memory_order_relaxed);
   mode_.store(mode, std::memory_order_relaxed);
-  if (limit_ != nullptr) limit_->set_limit(std::min(bytes == 0 ? kEverything : bytes, capacity_));
+  if (limit_ == nullptr) return;
+  const std::size_t limit = std::min(bytes == 0 ? kEverything : bytes, capacity_);
+  limit_->set_limit(limit);
+  if (over_committed()) trim_to_budget();
+}
+
+void Device::trim_to_budget() noexcept {
+  const std::size_t committed = limit_->committed();
+  const std::size_t limit = limit_->limit();
+  if (committed > limit) pool_->trim(committed - limit);
 }
 
 void Device::join(ForeignShard& shard) noexcept {

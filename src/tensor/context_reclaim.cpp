@@ -248,6 +248,8 @@ class Context::ForeignLadder final : public Ladder {
 
 Block Context::allocate(const TensorSpec& spec, std::uint64_t bytes) {
   Device& device = *spec.device;
+  if (device.over_committed()) [[unlikely]]
+    device.trim_to_budget();
   if (Block block = device.pool().allocate(bytes, spec.stream)) [[likely]]
     return block;
   OwnLadder ladder(*this, device, bytes, spec.stream);

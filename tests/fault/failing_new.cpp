@@ -25,13 +25,17 @@ bool fails() noexcept {
   return now;
 }
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
+void* allocate_or_null(std::size_t bytes, std::size_t alignment) noexcept {
   void* memory = nullptr;
-  if (!fails() && posix_memalign(&memory, alignment, bytes == 0 ? 1 : bytes) == 0) {
-    alive.fetch_add(1, std::memory_order_relaxed);
-    return memory;
-  }
-  throw std::bad_alloc();
+  if (fails() || posix_memalign(&memory, alignment, bytes == 0 ? 1 : bytes) != 0) return nullptr;
+  alive.fetch_add(1, std::memory_order_relaxed);
+  return memory;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  void* memory = allocate_or_null(bytes, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 void release(void* memory) noexcept {
@@ -51,6 +55,13 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 }
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+// The library's own nothrow forms call the throwing ones, but a sanitizer replaces them too.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate_or_null(bytes, kPlain);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate_or_null(bytes, kPlain);
 }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete[](void* memory) noexcept { release(memory); }

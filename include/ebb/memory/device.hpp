@@ -70,7 +70,12 @@ class Device {
   Heap* heap() noexcept { return heap_.get(); }
 
   // The budget limits committed bytes; where the memory is another runtime's, booked bytes.
+  // What is cached above a lowered budget goes back at once, what is in use when it has ended.
   void set_budget(std::uint64_t bytes, BudgetMode mode) noexcept;
+  // Pre: not foreign. The pool asks for nothing while it has something cached, so whoever allocates
+  // looks whether a budget was lowered.
+  bool over_committed() const noexcept { return limit_->committed() > limit_->limit(); }
+  void trim_to_budget() noexcept;
   std::uint64_t budget() const noexcept { return budget_.load(std::memory_order_relaxed); }
   BudgetMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
 

@@ -159,6 +159,22 @@ TEST(Device, TheBudgetLimitsWhatIsCommitted) {
   Device::close(device);
 }
 
+TEST(Device, ALoweredBudgetTakesBackWhatIsCached) {
+  Device& device = Device::open(custom("lowered"));
+  const Block kept = device.pool().allocate(1 << 20);
+  const Block dropped = device.pool().allocate(8 << 20);
+  device.pool().free(dropped);
+  EXPECT_GE(device.committed(), 9u << 20);
+  device.set_budget(4 << 20, BudgetMode::kHard);
+  EXPECT_LE(device.committed(), 4u << 20);
+  device.set_budget(512 << 10, BudgetMode::kHard);  // less than is in use
+  EXPECT_TRUE(device.over_committed());
+  device.pool().free(kept);
+  device.trim_to_budget();
+  EXPECT_FALSE(device.over_committed());
+  Device::close(device);
+}
+
 TEST(MemoryLimit, IsSomethingAProgramCanUse) {
   EXPECT_GT(memory_limit(), 64u << 20);
   EXPECT_LT(memory_limit(), std::uint64_t{1} << 50);
