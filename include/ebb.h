@@ -265,7 +265,8 @@ EBB_API ebb_status ebb_hold_release(ebb_context context, ebb_hold hold);
  * ------------------------------------------------------------------------------------- */
 
 EBB_API ebb_status ebb_region_root(ebb_context context, ebb_region* region);
-/* parent 0: the root. `name` (may be null) is for reports. */
+/* parent 0: the root. `name` (may be null) is for reports; it is kept for ever, so give one for
+ * each place in the program, not one for each region. */
 EBB_API ebb_status ebb_region_open(ebb_context context, ebb_region parent, const char* name,
                                    ebb_region* region);
 /* Ends the region, its sub-regions and what they own (reason: region); temporarily attached tensors
