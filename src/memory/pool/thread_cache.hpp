@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "memory/pool/chunk.hpp"
@@ -18,8 +19,13 @@
 
 namespace ebb::detail {
 
-// Aligned so that two threads' magazines share no cache line, nor a pair of them.
-struct alignas(128) Magazine {
+// Processors match a load to the stores still under way by the low twelve bits of their addresses.
+// A magazine whose top lay at the same offset in its page as its shelf made a pair three times as
+// dear, for the classes that happened to lie so. So each begins a page, and caches keep clear of
+// the offsets that magazines use. Two threads' magazines share no cache line either.
+inline constexpr std::size_t kAliasing = 4096;
+
+struct alignas(kAliasing) Magazine {
   Magazine* next = nullptr;             // in the depot
   std::atomic<std::uint32_t> count{0};  // while not loaded
   std::array<Block, kMagazineRounds> rounds;
@@ -56,7 +62,8 @@ struct LargeSlot {
   }
 };
 
-struct alignas(128) ThreadCache {
+struct alignas(kAliasing) ThreadCache {
+  std::array<std::byte, 1152> apart;  // the offsets of a magazine's rounds
   std::array<Shelf, kClasses> shelves;
   alignas(64) LargeSlot large;
   OwnerWritten<std::uint64_t> allocations;
@@ -65,6 +72,9 @@ struct alignas(128) ThreadCache {
   ThreadCache* next_spare = nullptr;  // caches without a thread
   ThreadCache* next = nullptr;        // all caches of the pool
 };
+
+static_assert(offsetof(Magazine, rounds) + sizeof(Magazine::rounds) <= sizeof(ThreadCache::apart));
+static_assert(sizeof(Magazine) == kAliasing && sizeof(ThreadCache) == kAliasing);
 
 // A thread's caches. Small and flat, so that it can live in static thread-local storage; the pair
 // used last is kept apart. Keys are never used twice, so an entry of a pool that is gone is only
