@@ -1,0 +1,107 @@
+// Where tensors are made: the first frames of the user's own code. Frames are looked up by position in
+// their script, so a site that has been seen before costs no text.
+import { fileURLToPath } from 'node:url';
+import type { Native } from './native';
+
+const FRAMES_KEPT = 2;
+const FRAMES_NEAR = 5;
+const FRAMES_FAR = 100;
+
+type Capture = { stack: NodeJS.CallSite[] };
+
+const OWN_FILES = __dirname;
+const LIBRARY = /[\\/]node_modules[\\/]@tensorflow[\\/]/;
+
+function isUserFile(file: string): boolean {
+  return !file.startsWith('node:') && !file.includes(OWN_FILES) && !LIBRARY.test(file);
+}
+
+/** Frames by script and position; each leads to the frames that called it. */
+class Frame {
+  site = 0;
+  readonly callers = new Map<string, Map<number, Frame>>();
+}
+
+export class Sites {
+  on = false;
+  private readonly root = new Frame();
+  private readonly texts = new Map<number, string>();
+  private readonly userFiles = new Map<string, boolean>();
+
+  constructor(private readonly native: Native) {}
+
+  /** The site of whoever called `below`, or 0 if no user's code did. */
+  capture(below: (...args: never[]) => unknown): number {
+    const near = this.locate(stack(below, FRAMES_NEAR));
+    return near === 0 ? this.locate(stack(below, FRAMES_FAR)) : near;
+  }
+
+  text(site: number): string {
+    return this.texts.get(site) ?? '(site unknown: tracing was off)';
+  }
+
+  private locate(frames: NodeJS.CallSite[]): number {
+    let frame = this.root;
+    const first = frames.findIndex((one) => this.isUser(one.getFileName()));
+    if (first < 0) return 0;
+    const last = Math.min(frames.length, first + FRAMES_KEPT);
+    for (let i = first; i < last; i++) {
+      const site = frames[i] as NodeJS.CallSite;
+      const file = site.getFileName();
+      if (!this.isUser(file)) break;
+      frame = step(frame, file as string, (site as unknown as { getPosition(): number }).getPosition());
+    }
+    if (frame.site === 0) {
+      const text = describe(frames.slice(first, last).filter((one) => this.isUser(one.getFileName())));
+      frame.site = this.native.site(text);
+      this.texts.set(frame.site, text);
+    }
+    return frame.site;
+  }
+
+  private isUser(file: string | null | undefined): boolean {
+    if (file == null) return false;
+    let user = this.userFiles.get(file);
+    if (user === undefined) {
+      user = isUserFile(file);
+      this.userFiles.set(file, user);
+    }
+    return user;
+  }
+}
+
+function step(frame: Frame, file: string, position: number): Frame {
+  let positions = frame.callers.get(file);
+  if (positions === undefined) frame.callers.set(file, (positions = new Map()));
+  let caller = positions.get(position);
+  if (caller === undefined) positions.set(position, (caller = new Frame()));
+  return caller;
+}
+
+function describe(frames: NodeJS.CallSite[]): string {
+  return frames
+    .map((frame) => {
+      const file = frame.getFileName() as string;
+      const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+      const name = frame.getFunctionName();
+      const place = `${path}:${frame.getLineNumber()}`;
+      return name ? `${name} (${place})` : place;
+    })
+    .join('\n');
+}
+
+const asIs = (_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] => frames;
+
+function stack(below: (...args: never[]) => unknown, limit: number): NodeJS.CallSite[] {
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  const capture = {} as Capture;
+  Error.stackTraceLimit = limit;
+  Error.prepareStackTrace = asIs;
+  try {
+    Error.captureStackTrace(capture, below);
+    return capture.stack;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+    Error.prepareStackTrace = prepareStackTrace;
+  }
+}
