@@ -36,7 +36,7 @@ bench: deps ## Run the benchmarks and print the table of figures
 soak: deps ## Run the fuzzers and the randomised suites for SOAK_MINUTES (10)
 	@python3 tools/run_tests.py --jobs $(JOBS) --soak $(SOAK_MINUTES)
 
-specs: ## Run the specs of tfjs-core (comes with hosts/node)
+specs: ## Run the specs of tfjs-core (hosts/node)
 	@if [ ! -f hosts/node/package.json ]; then echo "specs: hosts/node is not in the tree yet"; exit 1; fi
 	@PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/node run specs
 

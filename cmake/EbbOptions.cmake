@@ -1,10 +1,11 @@
 # ebb_build_options: what every target of this build is compiled with. It is never installed.
 add_library(ebb_build_options INTERFACE)
-target_compile_features(ebb_build_options INTERFACE cxx_std_20 c_std_11)
+target_compile_features(ebb_build_options INTERFACE cxx_std_20)
 target_compile_options(ebb_build_options INTERFACE -Wall -Wextra -Wpedantic)
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 

@@ -1,18 +1,19 @@
 /* Ebb's C ABI: the one door for hosts (Node, the JVM, anything else).
  *
  * Rules that hold for every function:
- *  - It returns an ebb_status (or void where nothing can go wrong). Nothing throws across this boundary.
- *    After a status other than EBB_OK, ebb_last_error() has the message for this thread.
+ *  - It returns an ebb_status (or void where nothing can go wrong). Nothing throws across this
+ * boundary. After a status other than EBB_OK, ebb_last_error() has the message for this thread.
  *  - Outputs are written only on EBB_OK, unless the function says otherwise.
- *  - A struct that crosses begins with `size`: the caller sets it to sizeof(the struct) it was compiled
- *    with. A smaller (older) struct is accepted, missing fields read as zero; an unknown larger one too.
- *  - Handles, regions and contexts are 64-bit names below 2^53 (exact in a JavaScript number). Zero is
- *    never one. A stale or forged name is detected and answered with EBB_STALE_HANDLE.
+ *  - A struct that crosses begins with `size`: the caller sets it to sizeof(the struct) it was
+ * compiled with. A smaller (older) struct is accepted, missing fields read as zero; an unknown
+ * larger one too.
+ *  - Handles, regions and contexts are 64-bit names below 2^53 (exact in a JavaScript number). Zero
+ * is never one. A stale or forged name is detected and answered with EBB_STALE_HANDLE.
  *  - Text is UTF-8. Text given to Ebb is copied.
  *
- * Threads: every function may be called from any thread; a context's callbacks run on the thread that
- * called Ebb, with no lock of Ebb's held. Inside a callback only ebb_orphan may be called for the same
- * context, except where a callback says otherwise.
+ * Threads: every function may be called from any thread; a context's callbacks run on the thread
+ * that called Ebb, with no lock of Ebb's held. Inside a callback only ebb_orphan may be called for
+ * the same context, except where a callback says otherwise.
  */
 #ifndef EBB_H
 #define EBB_H
@@ -35,10 +36,11 @@ extern "C" {
 
 typedef enum ebb_status {
   EBB_OK = 0,
-  EBB_INVALID_ARGUMENT = 1, /* never valid: a null where one is needed, an unknown dtype, a bad size */
-  EBB_STALE_HANDLE = 2,     /* the name has ended, or never was */
-  EBB_WRONG_STATE = 3,      /* valid, but not now: a capped region, a device still in use */
-  EBB_OUT_OF_MEMORY = 4,    /* no room, and the ladder found none; the message names the sites */
+  EBB_INVALID_ARGUMENT =
+      1,                 /* never valid: a null where one is needed, an unknown dtype, a bad size */
+  EBB_STALE_HANDLE = 2,  /* the name has ended, or never was */
+  EBB_WRONG_STATE = 3,   /* valid, but not now: a capped region, a device still in use */
+  EBB_OUT_OF_MEMORY = 4, /* no room, and the ladder found none; the message names the sites */
   EBB_UNSUPPORTED = 5,
   EBB_DEVICE_ERROR = 6,
   EBB_INTERNAL = 7 /* the books do not balance, or another broken invariant */
@@ -58,33 +60,37 @@ EBB_API const char* ebb_last_error(void);
 /* Frees text that Ebb returned. Null is fine. */
 EBB_API void ebb_text_free(char* text);
 
-/* ---- Devices: process-wide, found by name ------------------------------------------------------- */
+/* ---- Devices: process-wide, found by name -------------------------------------------------------
+ */
 
 typedef enum ebb_device_kind {
-  EBB_DEVICE_SYSTEM = 0,    /* Ebb's pool over system memory */
-  EBB_DEVICE_SIMULATED = 1, /* Ebb's pool over a simulated asynchronous device of `capacity` bytes */
-  EBB_DEVICE_FOREIGN = 2    /* memory that another runtime owns; Ebb keeps the books */
+  EBB_DEVICE_SYSTEM = 0, /* Ebb's pool over system memory */
+  EBB_DEVICE_SIMULATED =
+      1,                 /* Ebb's pool over a simulated asynchronous device of `capacity` bytes */
+  EBB_DEVICE_FOREIGN = 2 /* memory that another runtime owns; Ebb keeps the books */
 } ebb_device_kind;
 
 typedef enum ebb_budget_mode {
   EBB_BUDGET_HARD = 0, /* beyond the budget a request fails (the default for Ebb's own memory) */
-  EBB_BUDGET_SOFT = 1  /* beyond it one warning names the sites and the program goes on (foreign default) */
+  EBB_BUDGET_SOFT =
+      1 /* beyond it one warning names the sites and the program goes on (foreign default) */
 } ebb_budget_mode;
 
 typedef struct ebb_device_options {
   uint32_t size;
-  uint32_t kind;       /* ebb_device_kind */
-  const char* name;    /* unique in the process, e.g. "cpu", "tfjs:wasm" */
-  uint64_t capacity;   /* simulated: bytes; otherwise 0 */
-  uint64_t budget;     /* bytes; 0: none */
-  uint32_t mode;       /* ebb_budget_mode */
+  uint32_t kind;     /* ebb_device_kind */
+  const char* name;  /* unique in the process, e.g. "cpu", "tfjs:wasm" */
+  uint64_t capacity; /* simulated: bytes; otherwise 0 */
+  uint64_t budget;   /* bytes; 0: none */
+  uint32_t mode;     /* ebb_budget_mode */
   uint32_t reserved;
 } ebb_device_options;
 
-/* Opens a device, or finds the one of that name (same kind; its budget is left as it is) and counts one
- * more opening. */
+/* Opens a device, or finds the one of that name (same kind; its budget is left as it is) and counts
+ * one more opening. */
 EBB_API ebb_status ebb_device_open(const ebb_device_options* options, ebb_device* device);
-/* Undoes one opening. The last one closes the device: EBB_WRONG_STATE while memory of it is in use. */
+/* Undoes one opening. The last one closes the device: EBB_WRONG_STATE while memory of it is in use.
+ */
 EBB_API ebb_status ebb_device_close(ebb_device device);
 EBB_API ebb_status ebb_device_set_budget(ebb_device device, uint64_t bytes, uint32_t mode);
 
@@ -94,15 +100,16 @@ typedef struct ebb_device_info {
   uint64_t budget;
   uint32_t mode;
   uint32_t reserved;
-  uint64_t in_use;        /* bytes of live storages, all contexts; for a pool, in blocks */
-  uint64_t committed;     /* bytes taken from the system; foreign: equal to in_use */
+  uint64_t in_use;    /* bytes of live storages, all contexts; for a pool, in blocks */
+  uint64_t committed; /* bytes taken from the system; foreign: equal to in_use */
   uint64_t peak_committed;
-  uint64_t cached;        /* committed and free */
+  uint64_t cached; /* committed and free */
   uint64_t largest_free;
-  double fragmentation;   /* 1 - largest_free / cached; 0 if nothing is cached */
+  double fragmentation; /* 1 - largest_free / cached; 0 if nothing is cached */
 } ebb_device_info;
 EBB_API ebb_status ebb_device_describe(ebb_device device, ebb_device_info* info);
-/* Gives up to `bytes` of cached memory back to the system; `*trimmed` (may be null) says how much. */
+/* Gives up to `bytes` of cached memory back to the system; `*trimmed` (may be null) says how much.
+ */
 EBB_API ebb_status ebb_device_trim(ebb_device device, uint64_t bytes, uint64_t* trimmed);
 
 /* What this process may use: physical memory, cgroup limits and address-space limits considered. */
@@ -110,7 +117,8 @@ EBB_API ebb_status ebb_memory_limit(uint64_t* bytes);
 /* "2GB", "512 MiB", "1.5g", "1048576" -> bytes. GB and GiB both count in 1024s. */
 EBB_API ebb_status ebb_parse_bytes(const char* text, uint64_t* bytes);
 
-/* ---- Contexts ------------------------------------------------------------------------------------ */
+/* ---- Contexts
+ * ------------------------------------------------------------------------------------ */
 
 typedef enum ebb_collection { EBB_COLLECT_MINOR = 0, EBB_COLLECT_MAJOR = 1 } ebb_collection;
 
@@ -132,13 +140,18 @@ typedef struct ebb_ended {
   uint32_t reserved;
 } ebb_ended;
 
+typedef enum ebb_context_flags {
+  EBB_CONTEXT_NO_MINOR =
+      1 /* the host's collector has no minor collection that is cheaper (the JVM) */
+} ebb_context_flags;
+
 typedef struct ebb_context_options {
   uint32_t size;
-  uint32_t reserved;
+  uint32_t flags; /* ebb_context_flags */
   const char* name;
   void* user; /* given to the callbacks */
-  /* Makes the host's collector run, now, on this thread; returns what it cost in nanoseconds (0: Ebb
-   * measures). May call ebb_orphan. Null: the host cannot collect. */
+  /* Makes the host's collector run, now, on this thread; returns what it cost in nanoseconds (0:
+   * Ebb measures). May call ebb_orphan. Null: the host cannot collect. */
   uint64_t (*collect)(void* user, ebb_collection kind);
   /* Foreign tensors that Ebb ended. Called at safe points and from ebb_region_close,
    * ebb_context_destroy only; the array is valid during the call. May call any function. */
@@ -149,10 +162,12 @@ typedef struct ebb_context_options {
 } ebb_context_options;
 
 EBB_API ebb_status ebb_context_create(const ebb_context_options* options, ebb_context* context);
-/* Ends everything in it (reason: shutdown). Memory still held (ebb_hold) comes back when released. */
+/* Ends everything in it (reason: shutdown). Memory still held (ebb_hold) comes back when released.
+ */
 EBB_API ebb_status ebb_context_destroy(ebb_context context);
 
-/* ---- Tensors ------------------------------------------------------------------------------------- */
+/* ---- Tensors
+ * ------------------------------------------------------------------------------------- */
 
 typedef enum ebb_dtype {
   EBB_FLOAT32 = 1,
@@ -168,7 +183,7 @@ typedef enum ebb_dtype {
   EBB_STRING = 11 /* foreign tensors only */
 } ebb_dtype;
 
-#define EBB_MAX_RANK 8
+#define EBB_MAX_RANK 6
 
 typedef struct ebb_tensor_spec {
   uint32_t size;
@@ -181,12 +196,12 @@ typedef struct ebb_tensor_spec {
   uint32_t stream; /* the device's stream that will write it; 0: the default stream */
 } ebb_tensor_spec;
 
-/* A new tensor in Ebb's own memory, its content unspecified. A safe point: orphans of Ebb's own memory
- * are drained and, if the device has no room, the ladder runs. */
+/* A new tensor in Ebb's own memory, its content unspecified. A safe point: orphans of Ebb's own
+ * memory are drained and, if the device has no room, the ladder runs. */
 EBB_API ebb_status ebb_tensor_create(ebb_context context, const ebb_tensor_spec* spec,
                                      ebb_handle* handle);
-/* Another tensor over the same memory: same bytes or fewer, from `byte_offset`. spec->device and stream
- * are ignored. Ending the base does not end the view. */
+/* Another tensor over the same memory: same bytes or fewer, from `byte_offset`. spec->device and
+ * stream are ignored. Ending the base does not end the view. */
 EBB_API ebb_status ebb_tensor_view(ebb_context context, ebb_handle base, uint64_t byte_offset,
                                    const ebb_tensor_spec* spec, ebb_handle* handle);
 
@@ -197,11 +212,12 @@ typedef enum ebb_adopt_flags {
 typedef struct ebb_foreign_spec {
   uint32_t size;
   ebb_device device; /* a foreign device */
-  uint64_t key;      /* names the data: tensors with the same key share one storage. 0: shared with none */
-  uint64_t bytes;    /* of the data; the first adoption of a key decides */
-  uint64_t tag;      /* the host's own name for the tensor, given back in ebb_ended */
-  uint32_t dtype;    /* for reports; 0: unknown */
-  uint32_t rank;     /* for reports; dims beyond EBB_MAX_RANK are not kept */
+  uint64_t
+      key; /* names the data: tensors with the same key share one storage. 0: shared with none */
+  uint64_t bytes; /* of the data; the first adoption of a key decides */
+  uint64_t tag;   /* the host's own name for the tensor, given back in ebb_ended */
+  uint32_t dtype; /* for reports; 0: unknown */
+  uint32_t rank;  /* for reports; dims beyond EBB_MAX_RANK are not kept */
   const int64_t* dims;
   ebb_region region;
   ebb_site site;
@@ -211,8 +227,8 @@ typedef struct ebb_foreign_spec {
 /* A handle for a tensor whose memory another runtime owns. Never collects and never calls back. */
 EBB_API ebb_status ebb_tensor_adopt(ebb_context context, const ebb_foreign_spec* spec,
                                     ebb_handle* handle);
-/* The bytes behind a foreign tensor changed (moved to another backend, resized): every tensor with its
- * key follows. `device` 0: unchanged. */
+/* The bytes behind a foreign tensor changed (moved to another backend, resized): every tensor with
+ * its key follows. `device` 0: unchanged. */
 EBB_API ebb_status ebb_tensor_rebook(ebb_context context, ebb_handle handle, ebb_device device,
                                      uint64_t bytes);
 /* Ends a tensor (reason: disposed). A tensor that has already ended: EBB_OK, nothing happens. */
@@ -230,22 +246,25 @@ typedef struct ebb_tensor_info {
   ebb_site site;
   uint32_t orphaned; /* 1: its death notice has come */
 } ebb_tensor_info;
-EBB_API ebb_status ebb_tensor_describe(ebb_context context, ebb_handle handle, ebb_tensor_info* info);
+EBB_API ebb_status ebb_tensor_describe(ebb_context context, ebb_handle handle,
+                                       ebb_tensor_info* info);
 
-/* A reference on the tensor's memory: valid, with its data, until released, whatever ends the tensor. */
+/* A reference on the tensor's memory: valid, with its data, until released, whatever ends the
+ * tensor. */
 EBB_API ebb_status ebb_hold_acquire(ebb_context context, ebb_handle handle, ebb_hold* hold);
 EBB_API ebb_status ebb_hold_data(ebb_context context, ebb_hold hold, void** data, uint64_t* bytes);
 /* A hold that has already been released: EBB_OK, nothing happens. Works after the context ended. */
 EBB_API ebb_status ebb_hold_release(ebb_context context, ebb_hold hold);
 
-/* ---- Regions ------------------------------------------------------------------------------------- */
+/* ---- Regions
+ * ------------------------------------------------------------------------------------- */
 
 EBB_API ebb_status ebb_region_root(ebb_context context, ebb_region* region);
 /* parent 0: the root. `name` (may be null) is for reports. */
 EBB_API ebb_status ebb_region_open(ebb_context context, ebb_region parent, const char* name,
                                    ebb_region* region);
-/* Ends the region, its sub-regions and what they own (reason: region); temporarily attached tensors go
- * back first. Closing twice: EBB_OK, nothing happens. The root cannot be closed. */
+/* Ends the region, its sub-regions and what they own (reason: region); temporarily attached tensors
+ * go back first. Closing twice: EBB_OK, nothing happens. The root cannot be closed. */
 EBB_API ebb_status ebb_region_close(ebb_context context, ebb_region region);
 /* Gives a tensor to a region. EBB_WRONG_STATE if the region is capped. */
 EBB_API ebb_status ebb_region_attach(ebb_context context, ebb_region region, ebb_handle handle);
@@ -271,33 +290,37 @@ typedef struct ebb_region_info {
   uint32_t capped;
   uint32_t reserved;
 } ebb_region_info;
-EBB_API ebb_status ebb_region_describe(ebb_context context, ebb_region region, ebb_region_info* info);
+EBB_API ebb_status ebb_region_describe(ebb_context context, ebb_region region,
+                                       ebb_region_info* info);
 
-/* ---- Reclaim ------------------------------------------------------------------------------------- */
+/* ---- Reclaim
+ * ------------------------------------------------------------------------------------- */
 
 /* Process-wide, off at first, at any time, both ways. Orphans noticed while it is off wait. */
 EBB_API void ebb_reclaim_set(int on);
 EBB_API int ebb_reclaim_get(void);
 
-/* The death notice: the host object of this tensor is gone. Any thread, also inside a collection: it
- * takes no lock, allocates nothing and never waits. Stale handles and second notices do nothing. */
+/* The death notice: the host object of this tensor is gone. Any thread, also inside a collection:
+ * it takes no lock, allocates nothing and never waits. Stale handles and second notices do nothing.
+ */
 EBB_API void ebb_orphan(ebb_handle handle);
 
 typedef struct ebb_drained {
   uint32_t size;
-  uint32_t collected;  /* collections that ran inside */
-  uint64_t tensors;    /* orphans ended */
-  uint64_t bytes;      /* that came back with them */
+  uint32_t collected; /* collections that ran inside */
+  uint64_t tensors;   /* orphans ended */
+  uint64_t bytes;     /* that came back with them */
 } ebb_drained;
 
-/* The host promises that no kernel of its own is running: drains orphans, foreign ones included, and
- * keeps foreign devices under their budgets (`upcoming` bytes are about to be born on `device`; both
- * may be 0). EBB_OUT_OF_MEMORY only for a hard budget. `drained` may be null. Costs a few nanoseconds
- * when there is nothing to do. */
+/* The host promises that no kernel of its own is running: drains orphans, foreign ones included,
+ * and keeps foreign devices under their budgets (`upcoming` bytes are about to be born on `device`;
+ * both may be 0). EBB_OUT_OF_MEMORY only for a hard budget. `drained` may be null. Costs a few
+ * nanoseconds when there is nothing to do. */
 EBB_API ebb_status ebb_safe_point(ebb_context context, ebb_device device, uint64_t upcoming,
                                   ebb_drained* drained);
-/* Collects and drains now, whatever the budget says: for idle time and tests. Rations itself only if
- * `rationed`: then it does nothing when nothing was born since the last one or the share is used up. */
+/* Collects and drains now, whatever the budget says: for idle time and tests. Rations itself only
+ * if `rationed`: then it does nothing when nothing was born since the last one or the share is used
+ * up. */
 EBB_API ebb_status ebb_collect(ebb_context context, ebb_collection kind, int rationed,
                                ebb_drained* drained);
 /* The whole ladder for a foreign runtime that ran out: EBB_OK if anything came back, otherwise
@@ -305,7 +328,8 @@ EBB_API ebb_status ebb_collect(ebb_context context, ebb_collection kind, int rat
 EBB_API ebb_status ebb_make_room(ebb_context context, ebb_device device, uint64_t bytes,
                                  ebb_drained* drained);
 
-/* ---- The books ----------------------------------------------------------------------------------- */
+/* ---- The books
+ * ----------------------------------------------------------------------------------- */
 
 typedef struct ebb_memory {
   uint32_t size;
@@ -319,19 +343,20 @@ typedef struct ebb_memory {
   uint64_t created_bytes, live_bytes, disposed_bytes, region_ended_bytes, reclaimed_bytes,
       shutdown_bytes;
   uint64_t peak_live_bytes;
-  uint64_t storages;                 /* live, with a handle */
-  uint64_t held, held_bytes;         /* storages without a handle: holds, reads under way */
-  uint64_t regions;                  /* open, the root not counted */
+  uint64_t storages;         /* live, with a handle */
+  uint64_t held, held_bytes; /* storages without a handle: holds, reads under way */
+  uint64_t regions;          /* open, the root not counted */
   uint64_t collections_minor, collections_major;
   uint64_t collect_ns, collect_max_ns;
-  uint64_t lag_max_ns, lag_mean_ns;  /* from a death notice to the memory's return; traced runs only */
+  /* how long the oldest death notice of a drain had waited: in the last drain, and at most */
+  uint64_t lag_last_ns, lag_max_ns;
 } ebb_memory;
 
 /* One context's books; device 0: all devices. context 0: all contexts, ended ones included. */
 EBB_API ebb_status ebb_memory_read(ebb_context context, ebb_device device, ebb_memory* memory);
 
-/* The law of the ledger, over everything: EBB_OK, or EBB_INTERNAL naming the sum that is off. Exact when
- * no other thread is inside Ebb. */
+/* The law of the ledger, over everything: EBB_OK, or EBB_INTERNAL naming the sum that is off. Exact
+ * when no other thread is inside Ebb. */
 EBB_API ebb_status ebb_audit(void);
 
 typedef enum ebb_trace {
@@ -344,7 +369,8 @@ EBB_API ebb_trace ebb_trace_get(void);
 
 /* `text`: one frame a line, innermost first. The same text gives the same site. */
 EBB_API ebb_status ebb_site_intern(const char* text, ebb_site* site);
-/* Where the tensors that end from now on, on this thread, are said to end (traced runs). 0: nowhere. */
+/* Where the tensors that end from now on, on this thread, are said to end (traced runs). 0:
+ * nowhere. */
 EBB_API void ebb_site_ending(ebb_site site);
 
 typedef struct ebb_report_options {

@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 EVERYTHING = "unit|model|fault|conformance|governor|capi|threads"  # labels of tests/CMakeLists.txt
+UNIT_TESTS = "tests/unit/*/*_test.cpp"
 COVERED = ("memory", "tensor")
 COVERAGE_GOAL = 90.0
 SANITIZER_OPTIONS = {
@@ -116,7 +117,7 @@ def run_ctest(preset: str, wanted: str, env: dict[str, str] | None = None) -> li
     junit = results / "ctest.xml"
     prefix = without_address_randomisation() if preset == "tsan" else ()
     ok = command(f"{preset}-test", *prefix, "ctest", "--test-dir", BUILD / preset, "-j",
-                 OPTIONS.jobs, "-L", f"^({wanted})$", "--output-on-failure", "--no-tests=ignore",
+                 OPTIONS.jobs, "-L", f"^({wanted})$", "--output-on-failure", "--no-tests=error",
                  "--test-output-size-passed", 1 << 20, "--output-junit", junit,
                  env={**SANITIZER_OPTIONS, **(env or {})})
     suites = read_ctest(junit, results, labels_of(preset), preset) if junit.exists() else []
@@ -249,12 +250,12 @@ def soak_stage(preset: str) -> list[Suite]:
 STAGES = [
     Stage("layers", "includes, tree, tools", layers_stage),
     Stage("format", "clang-format", format_stage),
-    Stage("dev", EVERYTHING, lambda: preset_stage("dev", EVERYTHING, headers_suite)),
+    Stage("dev", EVERYTHING, lambda: preset_stage("dev", EVERYTHING, headers_suite), UNIT_TESTS),
     Stage("compile_fail", "programs that must be rejected",
           lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),
-    Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING)),
+    Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
     Stage("tsan", "unit|conformance|threads",
-          lambda: preset_stage("tsan", "unit|conformance|threads")),
+          lambda: preset_stage("tsan", "unit|conformance|threads"), UNIT_TESTS),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
     Stage("install", "find_package(ebb) from a prefix", install_stage, "tests/install/main.cpp"),

@@ -48,10 +48,11 @@ int power_of(std::string_view unit) {
 std::uint64_t parse_bytes(std::string_view text) {
   const std::string_view body = trimmed(text);
   double number = 0;
-  const auto [end, error] = std::from_chars(body.data(), body.data() + body.size(), number,
-                                            std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(body.data(), body.data() + body.size(), number, std::chars_format::fixed);
   if (error != std::errc() || number < 0) reject(text);
-  const std::string_view unit = trimmed({end, static_cast<std::size_t>(body.data() + body.size() - end)});
+  const std::string_view unit =
+      trimmed({end, static_cast<std::size_t>(body.data() + body.size() - end)});
   const int power = power_of(unit);
   if (power < 0) reject(text);
   const double bytes = std::ldexp(number, 10 * power);

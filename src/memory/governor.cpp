@@ -33,7 +33,7 @@ CollectionCosts Governor::costs() const noexcept {
 // something must have been born that can have died.
 bool Governor::rationed_out(std::uint64_t born) const {
   if (born == born_at_last_) return true;
-  if (overrun_ && born - born_at_last_ < overrun_step_) return true;
+  if (overrun() && born - born_at_last_ < overrun_step_) return true;
   const double rest = static_cast<double>(last_cost_) * (1 - options_.share) / options_.share;
   return static_cast<double>(options_.now() - last_end_) < rest;
 }
@@ -66,10 +66,10 @@ void Governor::judge_minor(std::uint64_t found, const Request& request, bool fit
 bool Governor::climb(Ladder& ladder, const Request& request) {
   ladder.drain();
   if (ladder.fits()) return true;
-  const bool rationed = request.stake == Stake::kRation || (request.stake == Stake::kBudget && overrun_);
-  const bool may_collect =
-      request.can_collect && !(rationed && rationed_out(request.born)) &&
-      !(request.stake == Stake::kBudget && request.born == born_at_last_);
+  const bool rationed =
+      request.stake == Stake::kRation || (request.stake == Stake::kBudget && overrun());
+  const bool may_collect = request.can_collect && !(rationed && rationed_out(request.born)) &&
+                           !(request.stake == Stake::kBudget && request.born == born_at_last_);
   if (may_collect && try_minor(request)) {
     const std::uint64_t found = run(ladder, Collection::kMinor, request.born);
     const bool fits = ladder.fits();
@@ -84,7 +84,8 @@ bool Governor::climb(Ladder& ladder, const Request& request) {
     overrun_step_ = std::max(request.budget / kPays, found);
   }
   if (request.stake != Stake::kMustFit) {
-    overrun_ = overrun_ || (request.stake == Stake::kBudget && may_collect);
+    if (request.stake == Stake::kBudget && may_collect)
+      overrun_.store(true, std::memory_order_relaxed);
     if (!rationed) ladder.ask_others();
     return false;
   }

@@ -14,7 +14,6 @@ Books& Books::operator+=(const Books& other) noexcept {
   created += other.created;
   live += other.live;
   unwatched += other.unwatched;
-  orphans += other.orphans;
   created_storages += other.created_storages;
   storages += other.storages;
   held += other.held;
@@ -24,7 +23,6 @@ Books& Books::operator+=(const Books& other) noexcept {
   }
   // Peaks of different books need not coincide in time: this is the most it can have been.
   peak_live += other.peak_live;
-  peak_orphans += other.peak_orphans;
   peak_bytes += other.peak_bytes;
   return *this;
 }

@@ -11,8 +11,9 @@ namespace ebb::detail {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line) noexcept;
 }
 
-#define EBB_CHECK(condition) \
-  (static_cast<bool>(condition) ? void(0) : ::ebb::detail::check_failed(#condition, __FILE__, __LINE__))
+#define EBB_CHECK(condition)              \
+  (static_cast<bool>(condition) ? void(0) \
+                                : ::ebb::detail::check_failed(#condition, __FILE__, __LINE__))
 
 #ifndef NDEBUG
 #define EBB_ASSERT(condition) EBB_CHECK(condition)

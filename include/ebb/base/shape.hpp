@@ -8,7 +8,7 @@
 
 namespace ebb {
 
-inline constexpr std::size_t kMaxRank = 8;
+inline constexpr std::size_t kMaxRank = 6;
 
 class Shape {
  public:

@@ -1,6 +1,6 @@
-// A lock for critical sections of a few dozen nanoseconds: one atomic exchange to take, one store to
-// give back. A waiter that has spun for a while yields its time slice, so that a preempted owner can
-// finish.
+// A lock for critical sections of a few dozen nanoseconds: one atomic exchange to take, one store
+// to give back. A waiter that has spun for a while yields its time slice, so that a preempted owner
+// can finish.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,8 @@ namespace ebb {
 class SpinLock {
  public:
   void lock() noexcept {
-    if (!taken_.exchange(true, std::memory_order_acquire)) [[likely]] return;
+    if (!taken_.exchange(true, std::memory_order_acquire)) [[likely]]
+      return;
     lock_contended();
   }
   bool try_lock() noexcept {

@@ -1,8 +1,8 @@
 // The governor keeps a device under its budget, and the host's collector at its share of the time.
 //
-// One for each context, because what it learns (what a collection costs, what it finds) is about that
-// context's collector. It decides; the Ladder it is given does. Rungs, cheapest first, stopping as soon
-// as the request fits:
+// One for each context, because what it learns (what a collection costs, what it finds) is about
+// that context's collector. It decides; the Ladder it is given does. Rungs, cheapest first,
+// stopping as soon as the request fits:
 //
 //   drain orphans                     always
 //   minor collection, drain           unless the last minor ones did not pay
@@ -13,15 +13,17 @@
 //
 // How far it climbs depends on what is at stake:
 //   kMustFit  the alternative is an error: every rung is tried.
-//   kBudget   a foreign runtime's soft budget. While what is reachable fits the budget, every rung is
-//             tried too. Once a major collection could not get below the budget the live set does not
-//             fit: that is an overrun, said once; from then on collections keep to their share of the
-//             time and need as much again to have been born as before, until the device is back below.
+//   kBudget   a foreign runtime's soft budget. While what is reachable fits the budget, every rung
+//   is
+//             tried too. Once a major collection could not get below the budget the live set does
+//             not fit: that is an overrun, said once; from then on collections keep to their share
+//             of the time and need as much again to have been born as before, until the device is
+//             back below.
 //   kRation   nobody needs memory (idle time, another context asked): share and births decide.
 //
-// A collection pays if it brings back at least a sixteenth of the budget or makes the request fit with
-// nothing less. After a minor one that does not pay, the next climbs skip the minor rung, twice as
-// often each time.
+// A collection pays if it brings back at least a sixteenth of the budget or makes the request fit
+// with nothing less. After a minor one that does not pay, the next climbs skip the minor rung,
+// twice as often each time.
 //
 // Threads: one climb at a time; the context sees to that. The counters may be read at any time.
 #pragma once
@@ -78,9 +80,9 @@ class Governor {
   // One collection and drain outside of any request. True if it ran.
   bool collect(Ladder& ladder, Collection kind, bool rationed, std::uint64_t born);
 
-  bool overrun() const noexcept { return overrun_; }
+  bool overrun() const noexcept { return overrun_.load(std::memory_order_relaxed); }
   // The device is below its budget again.
-  void recovered() noexcept { overrun_ = false; }
+  void recovered() noexcept { overrun_.store(false, std::memory_order_relaxed); }
   CollectionCosts costs() const noexcept;
 
  private:
@@ -90,13 +92,13 @@ class Governor {
   void judge_minor(std::uint64_t found, const Request& request, bool fits);
 
   const GovernorOptions options_;
-  bool overrun_ = false;
+  std::atomic<bool> overrun_{false};
   std::uint32_t minor_penalty_ = 0;  // climbs that skip the minor rung after the next poor one
   std::uint32_t minor_skips_ = 0;    // of those, still to come
   std::uint64_t last_end_ = 0;       // when the last collection ended
   std::uint64_t last_cost_ = 0;
-  std::uint64_t born_at_last_ = 0;   // bytes born when it ended
-  std::uint64_t overrun_step_ = 0;   // bytes to be born before the next rationed collection
+  std::uint64_t born_at_last_ = 0;  // bytes born when it ended
+  std::uint64_t overrun_step_ = 0;  // bytes to be born before the next rationed collection
   std::atomic<std::uint64_t> minors_{0}, majors_{0}, total_ns_{0}, longest_ns_{0};
 };
 

@@ -1,9 +1,9 @@
 // The books of one context on one device: every tensor's birth, and its end with the reason for it.
 //
-// The law: created = live + the four ways of ending, for tensors and for the bytes of their storages.
-// A storage's bytes are booked once, however many tensors share it, and end with its last tensor, for
-// that tensor's reason. Storages that something still holds after that (a read under way, a graph) are
-// in `held` until they are let go.
+// The law: created = live + the four ways of ending, for tensors and for the bytes of their
+// storages. A storage's bytes are booked once, however many tensors share it, and end with its last
+// tensor, for that tensor's reason. Storages that something still holds after that (a read under
+// way, a graph) are in `held` until they are let go.
 //
 // Plain counters, changed under the context's lock.
 #pragma once
@@ -14,12 +14,19 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ebb/memory/event_ring.hpp"
+
 namespace ebb {
 
 // Why a tensor ended. The C ABI's ebb_reason.
 enum class Reason : std::uint8_t { kDisposed = 0, kRegion = 1, kReclaimed = 2, kShutdown = 3 };
 inline constexpr std::size_t kReasons = 4;
 std::string_view name_of(Reason reason) noexcept;
+
+// What the ledger writes into the event rings while tracing is on.
+inline constexpr auto kTensorBorn = EventKind(16);   // id = handle, site = where, detail = dtype
+inline constexpr auto kTensorEnded = EventKind(17);  // id = handle, site = where, detail = Reason
+inline constexpr auto kCollected = EventKind(18);    // id = nanoseconds, detail = Collection
 
 // How many, and how many bytes.
 struct Tally {
@@ -46,13 +53,11 @@ struct Books {
   std::uint64_t live = 0;
   std::array<std::uint64_t, kReasons> ended{};
   std::uint64_t unwatched = 0;  // live, no death notice will come
-  std::uint64_t orphans = 0;    // live, noticed
   Tally created_storages;
   Tally storages;  // live: with a tensor
   Tally held;      // without one
   std::array<std::uint64_t, kReasons> ended_bytes{};
   std::uint64_t peak_live = 0;
-  std::uint64_t peak_orphans = 0;
   std::uint64_t peak_bytes = 0;  // of storages with a tensor
 
   Books& operator+=(const Books& other) noexcept;
@@ -92,13 +97,10 @@ class Ledger {
     books_.storages.bytes += to - from;
     books_.peak_bytes = std::max(books_.peak_bytes, books_.storages.bytes);
   }
-  // A storage with `tensors` tensors moves from one device's ledger to another's; its birth goes along.
+  // A storage with `tensors` tensors moves from one device's ledger to another's; its birth goes
+  // along.
   void moved_to(Ledger& other, std::uint64_t tensors, std::uint64_t unwatched,
                 std::uint64_t bytes) noexcept;
-  void orphan_noticed() noexcept {
-    books_.peak_orphans = std::max(books_.peak_orphans, ++books_.orphans);
-  }
-  void orphan_left() noexcept { --books_.orphans; }
 
  private:
   Books books_;

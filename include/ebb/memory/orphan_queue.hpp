@@ -1,14 +1,14 @@
 // Death notices on their way to the owner.
 //
 // Any thread pushes, also from inside a garbage collection: a push is one compare-and-swap on the
-// slot's word and one exchange on the head; it takes no lock, allocates nothing and does not retry. The
-// compare-and-swap sets `queued` only while the generation is still the one the notice names, so a
-// notice for a record that has ended is dropped, a second notice finds the bit set, and a slot that
-// ends while queued is not reused before it has been taken off here.
+// slot's word and one exchange on the head; it takes no lock, allocates nothing and does not retry.
+// The compare-and-swap sets `queued` only while the generation is still the one the notice names,
+// so a notice for a record that has ended is dropped, a second notice finds the bit set, and a slot
+// that ends while queued is not reused before it has been taken off here.
 //
-// One thread at a time pops (the owner's lock sees to that). A producer that was interrupted between
-// its exchange and its link store leaves its node `pending`; the consumer stops there, keeps its place
-// and goes on at the next pop.
+// One thread at a time pops (the owner's lock sees to that). A producer that was interrupted
+// between its exchange and its link store leaves its node `pending`; the consumer stops there,
+// keeps its place and goes on at the next pop.
 #pragma once
 
 #include <atomic>
@@ -20,17 +20,22 @@ namespace ebb {
 template <typename T>
 class OrphanQueue {
  public:
-  // Whether this notice was taken; false if the name is stale or has been noticed before.
-  bool push(T& slot, std::uint64_t name) noexcept {
+  enum class Push : std::uint8_t {
+    kDropped,  // the name is stale, or was noticed before
+    kTaken,
+    kFirst,  // taken, and nothing was waiting before it
+  };
+
+  Push push(T& slot, std::uint64_t name) noexcept {
     auto expected = static_cast<std::uint32_t>(generation_of(name) << 1);
     if (!slot.word.compare_exchange_strong(expected, expected | 1u, std::memory_order_acq_rel,
                                            std::memory_order_relaxed)) {
-      return false;
+      return Push::kDropped;
     }
     slot.link.store(pending(), std::memory_order_relaxed);
     T* before = head_.exchange(&slot, std::memory_order_acq_rel);
     slot.link.store(before, std::memory_order_release);
-    return true;
+    return before == nullptr ? Push::kFirst : Push::kTaken;
   }
 
   // Takes one slot off, or null. The slot is still `queued` and may have ended since.

@@ -124,7 +124,9 @@ class Pool {
   Heap& heap() const noexcept;
 
  private:
+  Block allocate_small(std::uint32_t size_class, StreamId stream) noexcept;
   Block allocate_large(std::size_t bytes, StreamId stream) noexcept;
+  void free_large(Block block) noexcept;
 
   std::uint64_t key_;          // unique over the process's life, low byte free for the stream
   std::uint32_t stream_mask_;  // 0 on a synchronous heap: there all streams are one

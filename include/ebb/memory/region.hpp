@@ -1,10 +1,11 @@
 // The ownership tree of one context.
 //
-// What a region owns derives from Owned and hangs in the region's list: attach, detach and the end of
-// a tensor by any other way are a few pointer stores, and leave nothing behind in the region. Closing
-// is in two steps, so that ending a million tensors does not hold the context's lock for a million
-// frees: `begin_close` takes the whole subtree out of the tree at once and makes its names stale; then
-// the owner empties the doomed regions in batches with `take_owned` and gives each back with `finish`.
+// What a region owns derives from Owned and hangs in the region's list: attach, detach and the end
+// of a tensor by any other way are a few pointer stores, and leave nothing behind in the region.
+// Closing is in two steps, so that ending a million tensors does not hold the context's lock for a
+// million frees: `begin_close` takes the whole subtree out of the tree at once and makes its names
+// stale; then the owner empties the doomed regions in batches with `take_owned` and gives each back
+// with `finish`.
 //
 // Threads: all under the owner's lock.
 #pragma once

@@ -1,17 +1,17 @@
-// Records with 64-bit names: a slot's index and its generation. A stale name is always detected, and
-// records never move while the table grows.
+// Records with 64-bit names: a slot's index and its generation. A stale name is always detected,
+// and records never move while the table grows.
 //
 // A name is `generation << 24 | index` and stays below 2^53, so that a JavaScript number holds it
-// exactly. A slot's generation is odd while its record lives and even while it is free; it only ever
-// rises. A slot whose generation is used up is retired for good, so no name ever comes twice: that costs
-// one slot in 268 million records made in it.
+// exactly. A slot's generation is odd while its record lives and even while it is free; it only
+// ever rises. A slot whose generation is used up is retired for good, so no name ever comes twice:
+// that costs one slot in 268 million records made in it.
 //
 // Slots come in chunks from a process-wide SlotSpace, which knows for any name the chunk and so the
 // table it belongs to: that is what lets a death notice arrive as a bare name, on any thread. Each
 // table (one a context) owns its chunks and gives them to the next table when it ends.
 //
-// Threads: acquire, release and find need the lock of whoever owns the table. SlotSpace::find_slot is
-// lock-free.
+// Threads: acquire, release and find need the lock of whoever owns the table. SlotSpace::find_slot
+// is lock-free.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ inline constexpr std::uint32_t kLastGeneration = (1u << 29) - 1;  // odd: the la
 // What every record in a SlotTable derives from.
 template <typename T>
 struct SlotHeader {
-  // generation << 1 | queued. Only the table's owner advances the generation; only a death notice sets
-  // `queued` (see OrphanQueue), and it may do so on any thread.
+  // generation << 1 | queued. Only the table's owner advances the generation; only a death notice
+  // sets `queued` (see OrphanQueue), and it may do so on any thread.
   std::atomic<std::uint32_t> word{0};
   std::uint32_t index = 0;
   // The next free slot, or the next orphan while the slot is queued.
@@ -52,7 +52,9 @@ struct SlotHeader {
 constexpr std::uint32_t index_of(std::uint64_t name) noexcept {
   return static_cast<std::uint32_t>(name) & kSlotIndexMask;
 }
-constexpr std::uint64_t generation_of(std::uint64_t name) noexcept { return name >> kSlotIndexBits; }
+constexpr std::uint64_t generation_of(std::uint64_t name) noexcept {
+  return name >> kSlotIndexBits;
+}
 
 template <typename T>
 class SlotTable;
@@ -132,8 +134,8 @@ class SlotTable {
   SlotTable& operator=(const SlotTable&) = delete;
   ~SlotTable() { clear(); }
 
-  // A live record with a name never used before; its fields are as the last record left them. Throws
-  // std::bad_alloc and then nothing has changed.
+  // A live record with a name never used before; its fields are as the last record left them.
+  // Throws std::bad_alloc and then nothing has changed.
   T& acquire() {
     T* slot = free_;
     if (slot != nullptr) [[likely]] {
@@ -146,8 +148,8 @@ class SlotTable {
     return *slot;
   }
 
-  // Makes the record's name stale. True if the slot is also free for reuse; false while a death notice
-  // still has it queued: whoever takes it off the queue calls `recycle`.
+  // Makes the record's name stale. True if the slot is also free for reuse; false while a death
+  // notice still has it queued: whoever takes it off the queue calls `recycle`.
   bool release(T& slot) noexcept {
     EBB_ASSERT(slot.live());
     --live_;
@@ -156,7 +158,8 @@ class SlotTable {
     recycle(slot);
     return true;
   }
-  // For a record whose name was made stale (word + 2) without a release, and which is done with now.
+  // For a record whose name was made stale (word + 2) without a release, and which is done with
+  // now.
   void recycle_ended(T& slot) noexcept {
     --live_;
     recycle(slot);
@@ -173,14 +176,16 @@ class SlotTable {
   // The live record of that name in this table, or null.
   T* find(std::uint64_t name) const noexcept {
     T* slot = Space::instance().find_slot(name);
-    if (slot == nullptr || slot->generation() != generation_of(name) || !slot->live()) return nullptr;
+    if (slot == nullptr || slot->generation() != generation_of(name) || !slot->live())
+      return nullptr;
     return owns(name) ? slot : nullptr;
   }
   // Whether this table ever gave out that name and the record has ended since.
   bool has_ended(std::uint64_t name) const noexcept {
     const T* slot = Space::instance().find_slot(name);
     const std::uint64_t generation = generation_of(name);
-    return slot != nullptr && owns(name) && (generation & 1u) != 0 && generation < slot->generation();
+    return slot != nullptr && owns(name) && (generation & 1u) != 0 &&
+           generation < slot->generation();
   }
 
   std::size_t live() const noexcept { return live_; }
@@ -198,9 +203,7 @@ class SlotTable {
   }
 
  private:
-  bool owns(std::uint64_t name) const noexcept {
-    return Space::instance().table_of(name) == this;
-  }
+  bool owns(std::uint64_t name) const noexcept { return Space::instance().table_of(name) == this; }
   T* take_fresh() {
     while (true) {
       if (fresh_ == fresh_end_) add_chunk();

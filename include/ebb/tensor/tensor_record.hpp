@@ -1,0 +1,70 @@
+// What the handle table holds for each tensor: two cache lines, the first of them all that making,
+// ending and orphaning touch.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "ebb/base/dtype.hpp"
+#include "ebb/base/shape.hpp"
+#include "ebb/memory/region.hpp"
+#include "ebb/memory/slot_table.hpp"
+#include "ebb/tensor/storage.hpp"
+
+namespace ebb {
+
+using Handle = std::uint64_t;  // a TensorRecord's name; 0 is none
+
+struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
+  enum Flag : std::uint8_t {
+    kHold = 1,       // not a tensor: a reference that a host holds by name
+    kUnwatched = 2,  // no death notice will come
+    kWaiting = 4,    // noticed, and in one of the context's waiting lists
+    kDequeued = 8,   // noticed, off the queue, and about to end
+  };
+
+  Storage* storage = nullptr;
+  SiteId site = 0;
+  DType dtype = DType::kUnknown;
+  std::uint8_t rank = 0;  // of the tensor; at most kMaxRank of its dims are kept
+  std::uint8_t flags = 0;
+
+  std::array<std::int64_t, kMaxRank> dims{};
+  std::uint64_t tag = 0;  // foreign: the host's name. Ebb's own: the view's byte offset
+  TensorRecord* waiting_prev = nullptr;  // in a waiting list; `link` is the next
+
+  bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
+  std::span<const std::int64_t> shape() const noexcept {
+    return {dims.data(), std::min<std::size_t>(rank, kMaxRank)};
+  }
+};
+static_assert(sizeof(TensorRecord) == 128);
+
+// Noticed tensors that are not given back yet: because reclaim is off, or because they are another
+// runtime's and their host has not come to a safe point. Under the context's lock.
+class WaitingList {
+ public:
+  void push(TensorRecord& record) noexcept {
+    record.waiting_prev = nullptr;
+    record.link.store(first_, std::memory_order_relaxed);
+    if (first_ != nullptr) first_->waiting_prev = &record;
+    first_ = &record;
+  }
+  void remove(TensorRecord& record) noexcept {
+    TensorRecord* next = record.link.load(std::memory_order_relaxed);
+    if (next != nullptr) next->waiting_prev = record.waiting_prev;
+    if (record.waiting_prev != nullptr) {
+      record.waiting_prev->link.store(next, std::memory_order_relaxed);
+    } else {
+      first_ = next;
+    }
+  }
+  TensorRecord* first() const noexcept { return first_; }
+
+ private:
+  TensorRecord* first_ = nullptr;
+};
+
+}  // namespace ebb

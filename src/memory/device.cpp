@@ -1,0 +1,170 @@
+// Devices are found without a lock, so one that is closed may still be in another thread's hands:
+// it is kept, trimmed, and taken again by the next opening of its kind and capacity. Only devices
+// over a custom heap are destroyed when they close; C++ programs open those and see to it that
+// nobody is using them.
+#include "ebb/memory/device.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "ebb/base/error.hpp"
+#include "ebb/memory/simulated_device.hpp"
+#include "ebb/memory/system_heap.hpp"
+
+namespace ebb {
+namespace {
+
+constexpr std::size_t kEverything = std::numeric_limits<std::size_t>::max();
+
+std::unique_ptr<Heap> make_heap(DeviceOptions& options) {
+  switch (options.kind) {
+    case DeviceKind::kSystem:
+      return std::make_unique<SystemHeap>();
+    case DeviceKind::kSimulated:
+      return std::make_unique<SimulatedDevice>(
+          SimulatedDeviceOptions{.capacity = options.capacity, .backed = true});
+    case DeviceKind::kCustom:
+      return std::move(options.heap);
+    case DeviceKind::kForeign:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+class DeviceRegistry {
+ public:
+  static DeviceRegistry& instance() {
+    static DeviceRegistry* registry = std::make_unique<DeviceRegistry>().release();
+    return *registry;
+  }
+
+  Device& open(DeviceOptions options) {
+    std::lock_guard guard(mutex_);
+    if (Device* known = find_open(options.name)) return open_again(*known, options);
+    for (auto& device : devices_) {
+      if (device != nullptr && device->openings_ == 0 && device->kind_ == options.kind &&
+          device->capacity_ == options.capacity) {
+        device->reopen(std::move(options));
+        return publish(*device);
+      }
+    }
+    const auto free = std::find(devices_.begin() + 1, devices_.end(), nullptr);
+    if (free == devices_.end()) {
+      raise(ErrorKind::kWrongState, "[device] {} devices are open, no more are allowed",
+            kMaxDevices - 1);
+    }
+    const auto id = static_cast<DeviceId>(free - devices_.begin());
+    *free = std::make_unique<Device>(id, std::move(options));
+    return publish(**free);
+  }
+
+  void close(Device& device) {
+    std::lock_guard guard(mutex_);
+    if (device.openings_ == 0) raise(ErrorKind::kWrongState, "[device] it is closed already");
+    if (device.openings_ == 1 && device.in_use() != 0) {
+      raise(ErrorKind::kWrongState,
+            "[device] {} has {} bytes in use; end its tensors before closing it", device.name(),
+            device.in_use());
+    }
+    if (--device.openings_ > 0) return;
+    found_[device.id()].store(nullptr, std::memory_order_release);
+    if (device.kind() == DeviceKind::kCustom) {
+      devices_[device.id()].reset();
+    } else if (!device.foreign()) {
+      device.pool().trim(kEverything);
+    }
+  }
+
+  Device* find(DeviceId id) const noexcept {
+    return id < kMaxDevices ? found_[id].load(std::memory_order_acquire) : nullptr;
+  }
+  Device* find(std::string_view name) noexcept {
+    std::lock_guard guard(mutex_);
+    return find_open(name);
+  }
+
+ private:
+  Device* find_open(std::string_view name) noexcept {
+    for (auto& device : devices_) {
+      if (device != nullptr && device->openings_ > 0 && device->name_ == name) return device.get();
+    }
+    return nullptr;
+  }
+  static Device& open_again(Device& device, const DeviceOptions& options) {
+    if (device.kind_ != options.kind || options.kind == DeviceKind::kCustom) {
+      raise(ErrorKind::kInvalidArgument,
+            "[device] \"{}\" is open already as another kind of device", options.name);
+    }
+    ++device.openings_;
+    return device;
+  }
+  Device& publish(Device& device) {
+    device.openings_ = 1;
+    found_[device.id()].store(&device, std::memory_order_release);
+    return device;
+  }
+
+  std::mutex mutex_;
+  std::array<std::unique_ptr<Device>, kMaxDevices> devices_;  // [0] stays empty
+  std::array<std::atomic<Device*>, kMaxDevices> found_{};
+};
+
+Device& Device::open(DeviceOptions options) {
+  if (options.name.empty()) raise(ErrorKind::kInvalidArgument, "[device] a name is needed");
+  if (options.kind == DeviceKind::kSimulated && options.capacity == 0) {
+    raise(ErrorKind::kInvalidArgument, "[device] {}: a simulated device needs a capacity",
+          options.name);
+  }
+  if (options.kind == DeviceKind::kCustom && options.heap == nullptr) {
+    raise(ErrorKind::kInvalidArgument, "[device] {}: a custom device needs a heap", options.name);
+  }
+  return DeviceRegistry::instance().open(std::move(options));
+}
+
+void Device::close(Device& device) { DeviceRegistry::instance().close(device); }
+Device* Device::find(DeviceId id) noexcept { return DeviceRegistry::instance().find(id); }
+Device* Device::find(std::string_view name) noexcept {
+  return DeviceRegistry::instance().find(name);
+}
+
+Device::Device(DeviceId id, DeviceOptions options)
+    : id_(id), kind_(options.kind), capacity_(options.capacity), heap_(make_heap(options)) {
+  if (heap_ != nullptr) {
+    limit_ = std::make_unique<LimitHeap>(*heap_);
+    pool_ = std::make_unique<Pool>(*limit_);
+  }
+  reopen(std::move(options));
+}
+
+void Device::reopen(DeviceOptions options) {
+  name_ = std::move(options.name);
+  foreign_peak_.store(0, std::memory_order_relaxed);
+  set_budget(options.budget, options.mode);
+}
+
+void Device::set_budget(std::uint64_t bytes, BudgetMode mode) noexcept {
+  budget_.store(bytes, std::memory_order_relaxed);
+  mode_.store(mode, std::memory_order_relaxed);
+  if (limit_ != nullptr) limit_->set_limit(bytes == 0 ? kEverything : bytes);
+}
+
+void Device::foreign_born(std::uint64_t bytes) noexcept {
+  const std::uint64_t now = foreign_in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::uint64_t peak = foreign_peak_.load(std::memory_order_relaxed);
+  while (now > peak && !foreign_peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+std::uint64_t Device::in_use() const noexcept {
+  return foreign() ? foreign_in_use_.load(std::memory_order_relaxed) : pool_->stats().in_use;
+}
+std::uint64_t Device::committed() const noexcept {
+  return foreign() ? in_use() : limit_->committed();
+}
+std::uint64_t Device::peak_committed() const noexcept {
+  return foreign() ? foreign_peak_.load(std::memory_order_relaxed) : pool_->stats().peak_committed;
+}
+
+}  // namespace ebb

@@ -1,0 +1,461 @@
+// A context's life, and its tensors from birth to end.
+//
+// The lock order is: none. lock_ is held for a few dozen instructions and nothing is called under
+// it that takes another lock, except the slot space's when a table grows. Blocks are taken before
+// the lock and given back after it, hosts are called without it.
+#include "ebb/tensor/context.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+
+#include "ebb/base/error.hpp"
+#include "ebb/memory/trace.hpp"
+#include "tensor/context_registry.hpp"
+#include "tensor/context_state.hpp"
+#include "tensor/end_batch.hpp"
+
+namespace ebb {
+namespace {
+
+thread_local SiteId ending_site = 0;
+
+// A block that goes back unless someone takes it over.
+class BlockGuard {
+ public:
+  BlockGuard(Pool& pool, Block block) noexcept : pool_(pool), block_(block) {}
+  ~BlockGuard() {
+    if (block_) pool_.free(block_);
+  }
+  BlockGuard(const BlockGuard&) = delete;
+  BlockGuard& operator=(const BlockGuard&) = delete;
+  Block take() noexcept { return std::exchange(block_, Block{}); }
+
+ private:
+  Pool& pool_;
+  Block block_;
+};
+
+Device& checked(Device* device, bool foreign, std::string_view who) {
+  if (device == nullptr) raise(ErrorKind::kInvalidArgument, "[{}] no such device", who);
+  if (device->foreign() != foreign) {
+    raise(ErrorKind::kInvalidArgument, "[{}] device {} is {}", who, device->name(),
+          foreign ? "Ebb's own: its tensors are made, not adopted"
+                  : "another runtime's: its tensors are adopted, not made");
+  }
+  return *device;
+}
+
+std::uint64_t checked_bytes(const TensorSpec& spec, std::string_view who) {
+  if (size_of(spec.dtype) == 0) {
+    raise(ErrorKind::kInvalidArgument,
+          "[{}] dtype {} has no fixed size; another runtime must hold it", who,
+          name_of(spec.dtype));
+  }
+  return bytes_of(spec.shape, size_of(spec.dtype));
+}
+
+}  // namespace
+
+std::uint64_t steady_ns() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+void set_ending_site(SiteId site) noexcept { ending_site = site; }
+
+void Host::warn(std::string_view message) {
+  std::fprintf(stderr, "ebb: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+// ---- life
+
+Context::Context() : records_(*this), internals_(std::make_unique<Internals>()) {}
+
+ContextPtr Context::create(ContextOptions options) {
+  return ContextPtr(&ContextRegistry::instance().create(std::move(options)));
+}
+
+Context* Context::find(std::uint64_t id) noexcept { return ContextRegistry::instance().find(id); }
+
+void ContextCloser::operator()(Context* context) const noexcept { context->close(); }
+
+void Context::reopen(ContextOptions options, std::uint64_t id) {
+  auto regions = std::make_unique<RegionTree>();
+  auto governor = std::make_unique<Governor>(
+      GovernorOptions{.share = options.collect_share, .minor = options.minor});
+  std::lock_guard guard(lock_);
+  regions_ = std::move(regions);
+  governor_ = std::move(governor);
+  options_ = std::move(options);
+  host_ = options_.host;
+  born_bytes_ = 0;
+  lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
+  last_birth_.store(0, std::memory_order_relaxed);
+  foreign_devices_.store(0, std::memory_order_relaxed);
+  first_notice_.store(0, std::memory_order_relaxed);
+  asked_.store(false, std::memory_order_relaxed);
+  warned_.store(false, std::memory_order_relaxed);
+  id_.store(id, std::memory_order_relaxed);
+  closed_ = false;
+}
+
+void Context::close() {
+  {
+    std::lock_guard guard(lock_);
+    if (closed_) return;
+    closed_ = true;  // nothing is born here from now on
+  }
+  ContextRegistry::instance().forget(id());
+  while (true) {
+    Region* doomed = nullptr;
+    {
+      std::lock_guard guard(lock_);
+      Region* child = regions_->root().first_child;
+      if (child == nullptr) break;
+      doomed = regions_->begin_close(*child);
+    }
+    end_doomed(doomed, Reason::kShutdown);
+  }
+  end_root();
+  await_notices();
+  host_ = nullptr;
+  retire_if_empty();
+}
+
+// A notice that was under way when its tensor ended still has the slot; it arrives within
+// instructions.
+void Context::await_notices() noexcept {
+  while (true) {
+    {
+      std::lock_guard guard(lock_);
+      take_notices();
+      if (undead_ == 0) return;
+    }
+    std::this_thread::yield();
+  }
+}
+
+void Context::retire_if_empty() noexcept {
+  {
+    std::lock_guard guard(lock_);
+    const bool empty = closed_ && host_ == nullptr && regions_ != nullptr && records_.live() == 0 &&
+                       internals_->storages.count() == 0 && id() != 0;
+    if (!empty) return;
+    id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+  }
+  ContextRegistry::instance().recycle(*this);
+}
+
+// ---- birth
+
+Handle Context::make(const TensorSpec& spec) {
+  Device& device = checked(spec.device, false, "make");
+  const std::uint64_t bytes = checked_bytes(spec, "make");
+  if (spec.stream >= kMaxStreams) {
+    raise(ErrorKind::kInvalidArgument, "[make] stream {} was given, below {} is allowed",
+          spec.stream, kMaxStreams);
+  }
+  if (orphans_.noticed()) drain(Scope::kOwn);
+  BlockGuard block(device.pool(), allocate(spec, bytes));
+  std::unique_lock lock(lock_);
+  Region& region = open_to(lock, spec.region, "make");
+  auto [record, storage] = acquire(lock);
+  storage.block = block.take();
+  storage.note = nullptr;
+  storage.key = 0;
+  enter_storage(storage, device, device.pool().block_bytes(storage.block));
+  enter(record, storage, region,
+        {.dtype = spec.dtype, .dims = spec.shape.dims(), .site = spec.site, .tag = 0, .flags = 0});
+  return record.name();
+}
+
+Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& spec) {
+  const std::uint64_t bytes = checked_bytes(spec, "view");
+  std::unique_lock lock(lock_);
+  TensorRecord& of = live(lock, base, "view");
+  Storage& storage = *of.storage;
+  const std::uint64_t offset = of.tag + byte_offset;
+  if (storage.block.data == nullptr) {
+    lock.unlock();
+    raise(ErrorKind::kInvalidArgument, "[view] the tensor is another runtime's: adopt its views");
+  }
+  if (offset < byte_offset || offset > storage.bytes || bytes > storage.bytes - offset) {
+    const std::uint64_t held = storage.bytes;
+    lock.unlock();
+    raise(ErrorKind::kInvalidArgument,
+          "[view] {} bytes from {} on were asked for, the storage has {}", bytes, offset, held);
+  }
+  Region& region = open_to(lock, spec.region, "view");
+  TensorRecord& record = records_.acquire();
+  enter(record, storage, region,
+        {.dtype = spec.dtype,
+         .dims = spec.shape.dims(),
+         .site = spec.site,
+         .tag = offset,
+         .flags = 0});
+  return record.name();
+}
+
+Handle Context::adopt(const ForeignSpec& spec) {
+  Device& device = checked(spec.device, true, "adopt");
+  std::unique_lock lock(lock_);
+  Region& region = open_to(lock, spec.region, "adopt");
+  const Entry entry{
+      .dtype = spec.dtype,
+      .dims = spec.dims,
+      .site = spec.site,
+      .tag = spec.tag,
+      .flags = spec.watched ? std::uint8_t{0} : std::uint8_t{TensorRecord::kUnwatched}};
+  if (Storage* shared = spec.key == 0 ? nullptr : internals_->keys.find(device.id(), spec.key)) {
+    TensorRecord& record = records_.acquire();
+    enter(record, *shared, region, entry);
+    return record.name();
+  }
+  if (spec.key != 0) internals_->keys.reserve_one();
+  auto [record, storage] = acquire(lock);
+  storage.block = Block{};
+  storage.note = nullptr;
+  storage.key = spec.key;
+  enter_storage(storage, device, spec.bytes);
+  if (spec.key != 0) internals_->keys.insert(storage);
+  device.foreign_born(spec.bytes);
+  last_birth_.store(spec.bytes, std::memory_order_relaxed);
+  foreign_devices_.store(foreign_devices_.load(std::memory_order_relaxed) | 1u << device.id(),
+                         std::memory_order_relaxed);
+  enter(record, storage, region, entry);
+  return record.name();
+}
+
+std::pair<TensorRecord&, Storage&> Context::acquire(Lock&) {
+  TensorRecord& record = records_.acquire();
+  try {
+    return {record, internals_->storages.acquire()};
+  } catch (...) {
+    records_.release(record);
+    throw;
+  }
+}
+
+void Context::enter_storage(Storage& storage, Device& device, std::uint64_t bytes) noexcept {
+  storage.refs.store(1, std::memory_order_relaxed);
+  storage.tensors = storage.unwatched = 0;
+  storage.device = &device;
+  storage.context = this;
+  storage.bytes = bytes;
+  ledger(device).storage_born(bytes);
+  born_bytes_ += bytes;
+}
+
+void Context::enter(TensorRecord& record, Storage& storage, Region& region,
+                    const Entry& entry) noexcept {
+  const bool watched = (entry.flags & TensorRecord::kUnwatched) == 0;
+  record.storage = &storage;
+  record.site = entry.site;
+  record.dtype = entry.dtype;
+  record.rank = static_cast<std::uint8_t>(std::min<std::size_t>(entry.dims.size(), 255));
+  record.flags = entry.flags;
+  record.tag = entry.tag;
+  record.return_to = 0;
+  std::copy_n(entry.dims.begin(), std::min(entry.dims.size(), kMaxRank), record.dims.begin());
+  ++storage.tensors;
+  storage.unwatched += watched ? 0 : 1;
+  RegionTree::link(region, record);
+  ledger(*storage.device).tensor_born(watched);
+  if (trace::on()) [[unlikely]] {
+    trace::record({.id = record.name(),
+                   .bytes = storage.bytes,
+                   .site = entry.site,
+                   .kind = kTensorBorn,
+                   .detail = static_cast<std::uint16_t>(entry.dtype)});
+  }
+}
+
+void Context::rebook(Handle handle, Device* device, std::uint64_t bytes) {
+  std::unique_lock lock(lock_);
+  Storage& storage = *live(lock, handle, "rebook").storage;
+  Device& from = *storage.device;
+  Device& to = device == nullptr ? from : *device;
+  if (!from.foreign() || !to.foreign()) {
+    lock.unlock();
+    raise(ErrorKind::kInvalidArgument, "[rebook] only another runtime's tensors are rebooked");
+  }
+  if (&to != &from && storage.key != 0) {
+    if (internals_->keys.find(to.id(), storage.key) != nullptr) {
+      lock.unlock();
+      raise(ErrorKind::kInvalidArgument, "[rebook] key {} is in use on {}", storage.key, to.name());
+    }
+    internals_->keys.reserve_one();
+    internals_->keys.erase(storage);
+    storage.device = &to;
+    internals_->keys.insert(storage);
+  }
+  storage.device = &to;
+  ledger(from).storage_resized(storage.bytes, bytes);
+  if (&to != &from) ledger(from).moved_to(ledger(to), storage.tensors, storage.unwatched, bytes);
+  from.foreign_ended(storage.bytes);
+  to.foreign_born(bytes);
+  if (bytes > storage.bytes) born_bytes_ += bytes - storage.bytes;
+  storage.bytes = bytes;
+}
+
+// ---- end
+
+bool Context::dispose(Handle handle) {
+  OneEnd batch;
+  {
+    std::unique_lock lock(lock_);
+    TensorRecord* record = records_.find(handle);
+    if (record == nullptr || record->has(TensorRecord::kHold)) {
+      if (record == nullptr && records_.has_ended(handle)) return false;
+      lock.unlock();
+      raise_stale(handle, "dispose");
+    }
+    end(*record, Reason::kDisposed, batch);
+  }
+  batch.carry_out(nullptr);
+  return true;
+}
+
+void Context::end(TensorRecord& record, Reason reason, EndBatch& batch) noexcept {
+  RegionTree::unlink(record);
+  end_unlinked(record, reason, batch);
+}
+
+void Context::end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch) noexcept {
+  Storage& storage = *record.storage;
+  const bool watched = !record.has(TensorRecord::kUnwatched);
+  ledger(*storage.device).tensor_ended(reason, watched);
+  batch.count_tensor();
+  if (trace::on()) [[unlikely]] {
+    trace::record({.id = record.name(),
+                   .bytes = storage.bytes,
+                   .site = ending_site,
+                   .kind = kTensorEnded,
+                   .detail = static_cast<std::uint16_t>(reason)});
+  }
+  if (storage.block.data == nullptr && reason != Reason::kDisposed) {
+    batch.add_ended({.handle = record.name(),
+                     .tag = record.tag,
+                     .key = storage.key,
+                     .device = storage.device->id(),
+                     .reason = reason,
+                     .last = storage.tensors == 1});
+  }
+  storage.unwatched -= watched ? 0 : 1;
+  if (--storage.tensors == 0) end_storage(storage, reason, batch);
+  leave_table(record);
+}
+
+// Its last tensor has ended. New references need a tensor and the lock, so a count of one is final.
+void Context::end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept {
+  if (storage.key != 0) internals_->keys.erase(storage);
+  const bool held = storage.refs.load(std::memory_order_acquire) != 1 &&
+                    storage.refs.fetch_sub(1, std::memory_order_acq_rel) != 1;
+  ledger(*storage.device).storage_ended(reason, storage.bytes, held);
+  if (held) return;
+  batch.count_bytes(storage.bytes);
+  if (storage.block.data != nullptr) {
+    batch.add_freed(storage);
+  } else {
+    storage.device->foreign_ended(storage.bytes);
+  }
+  internals_->storages.release(storage);
+}
+
+// Makes the name stale. A slot that is on its way through the orphan queue comes free there.
+void Context::leave_table(TensorRecord& record) noexcept {
+  const bool waiting = record.has(TensorRecord::kWaiting);
+  if (waiting) leave_waiting(record);
+  if (records_.release(record)) return;
+  if (waiting || record.has(TensorRecord::kDequeued)) {
+    records_.recycle(record);
+  } else {
+    ++undead_;
+  }
+}
+
+// ---- holds
+
+StorageRef Context::hold(Handle handle) {
+  std::unique_lock lock(lock_);
+  Storage& storage = *live(lock, handle, "hold").storage;
+  storage.refs.fetch_add(1, std::memory_order_relaxed);
+  return StorageRef(storage);
+}
+
+Handle Context::hold_by_name(Handle handle) {
+  std::unique_lock lock(lock_);
+  Storage& storage = *live(lock, handle, "hold").storage;
+  const std::uint64_t offset = records_.find(handle)->tag;
+  TensorRecord& record = records_.acquire();
+  storage.refs.fetch_add(1, std::memory_order_relaxed);
+  record.storage = &storage;
+  record.flags = TensorRecord::kHold;
+  record.tag = storage.block ? offset : 0;
+  record.region = nullptr;
+  return record.name();
+}
+
+Context::Found Context::find_hold(Handle hold) {
+  auto* table = static_cast<Records*>(SlotSpace<TensorRecord>::instance().table_of(hold));
+  if (table == nullptr) raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
+  std::unique_lock lock(table->context.lock_);
+  TensorRecord* record = table->find(hold);
+  if (record != nullptr && record->has(TensorRecord::kHold)) {
+    return {&table->context, record, std::move(lock)};
+  }
+  if (record == nullptr && table->has_ended(hold))
+    return {&table->context, nullptr, std::move(lock)};
+  lock.unlock();
+  raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
+}
+
+std::span<std::byte> Context::held_data(Handle hold) {
+  Found found = find_hold(hold);
+  if (found.record == nullptr) {
+    found.lock.unlock();
+    raise(ErrorKind::kStaleHandle, "[hold] {:#x} has been released", hold);
+  }
+  const Storage& storage = *found.record->storage;
+  if (!storage.block) return {};
+  return {storage.block.data + found.record->tag, storage.bytes - found.record->tag};
+}
+
+bool Context::release_by_name(Handle hold) {
+  Found found = find_hold(hold);
+  if (found.record == nullptr) return false;
+  StorageRef last(*found.record->storage);  // lets go after the lock
+  found.context->leave_table(*found.record);
+  found.lock.unlock();
+  last.reset();
+  found.context->retire_if_empty();
+  return true;
+}
+
+void StorageRef::last_released(Storage& storage) noexcept {
+  Context& context = *storage.context;
+  Context::OneEnd batch;
+  {
+    std::lock_guard guard(context.lock_);
+    context.ledger(*storage.device).hold_ended(storage.bytes);
+    if (storage.block.data != nullptr) {
+      batch.add_freed(storage);
+    } else {
+      storage.device->foreign_ended(storage.bytes);
+    }
+    context.internals_->storages.release(storage);
+  }
+  batch.carry_out(nullptr);
+  context.retire_if_empty();
+}
+
+void StorageRef::note_use(StreamId stream) const {
+  if (storage_->block.data == nullptr) return;
+  std::lock_guard guard(storage_->context->lock_);
+  if (!storage_->device->pool().note_use(storage_->block, storage_->note, stream)) {
+    throw OutOfMemory("[note_use] no memory to note which streams use a block");
+  }
+}
+
+}  // namespace ebb

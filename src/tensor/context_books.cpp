@@ -1,0 +1,198 @@
+// The books: what they say, whether they balance, and who holds what.
+#include <algorithm>
+#include <mutex>
+
+#include "ebb/base/bytes.hpp"
+#include "ebb/base/error.hpp"
+#include "ebb/tensor/context.hpp"
+#include "tensor/context_registry.hpp"
+#include "tensor/context_state.hpp"
+
+namespace ebb {
+namespace {
+
+constexpr std::size_t kNamedSites = 10;
+
+std::vector<SiteHolding> by_bytes(const std::map<SiteId, SiteHolding>& sites) {
+  std::vector<SiteHolding> sorted;
+  sorted.reserve(sites.size());
+  for (const auto& [site, holding] : sites) sorted.push_back(holding);
+  std::ranges::stable_sort(sorted, std::ranges::greater(),
+                           [](const SiteHolding& holding) { return holding.live.bytes; });
+  return sorted;
+}
+
+// The largest holders, a line each, for messages that a person reads.
+std::string name_holders(const Device& device) {
+  const auto holdings = Context::total_holdings(&device);
+  std::string lines;
+  for (std::size_t i = 0; i < std::min(holdings.size(), kNamedSites); ++i) {
+    const SiteHolding& holding = holdings[i];
+    const std::string_view frame = first_frame(SiteTable::instance().text(holding.site));
+    lines += fmt::format("\n  {:>8} in {} tensors{}: {}", format_bytes(holding.live.bytes),
+                         holding.live.count,
+                         holding.orphans == 0 ? "" : fmt::format(" ({} orphaned)", holding.orphans),
+                         frame.empty() ? "unknown site (trace to see it)" : frame);
+  }
+  return lines.empty() ? "\n  no live tensors" : lines;
+}
+
+void add(MemoryReading& sum, const MemoryReading& part) {
+  sum.books += part.books;
+  sum.orphans += part.orphans;
+  sum.peak_orphans += part.peak_orphans;
+  sum.regions += part.regions;
+  sum.collections.minor += part.collections.minor;
+  sum.collections.major += part.collections.major;
+  sum.collections.total_ns += part.collections.total_ns;
+  sum.collections.longest_ns = std::max(sum.collections.longest_ns, part.collections.longest_ns);
+  sum.lag_last_ns = std::max(sum.lag_last_ns, part.lag_last_ns);
+  sum.lag_max_ns = std::max(sum.lag_max_ns, part.lag_max_ns);
+}
+
+[[noreturn]] void off(std::string_view where, std::string_view sum, std::uint64_t left,
+                      std::uint64_t right) {
+  raise(ErrorKind::kInternal, "[audit] {}: {}: {} != {}", where, sum, left, right);
+}
+
+}  // namespace
+
+Books Context::books(const Device* device) const noexcept {
+  if (device != nullptr) return ledgers_[device->id()].books();
+  Books sum;
+  for (const Ledger& ledger : ledgers_) sum += ledger.books();
+  return sum;
+}
+
+MemoryReading Context::memory(const Device* device) {
+  std::lock_guard guard(lock_);
+  take_notices();
+  MemoryReading reading;
+  reading.books = books(device);
+  reading.orphans = waiting_.load(std::memory_order_relaxed);
+  reading.peak_orphans = peak_orphans_;
+  reading.regions = regions_ == nullptr ? 0 : regions_->open_count();
+  if (governor_ != nullptr) reading.collections = governor_->costs();
+  reading.lag_last_ns = lag_last_ns_;
+  reading.lag_max_ns = lag_max_ns_;
+  return reading;
+}
+
+MemoryReading Context::total_memory(const Device* device) {
+  MemoryReading sum = ContextRegistry::instance().ended(device);
+  ContextRegistry::instance().for_each([&](Context& context) { add(sum, context.memory(device)); });
+  return sum;
+}
+
+// The law for one context: its counters against each other and against its tables.
+void Context::audit_own() {
+  std::lock_guard guard(lock_);
+  const Books sum = books(nullptr);
+  for (const Ledger& ledger : ledgers_) {
+    const Books& each = ledger.books();
+    if (!each.balanced()) off(name(), "created = live + ended", each.created, each.live);
+  }
+  std::uint64_t tensors = 0, queued = 0;
+  for (std::size_t c = 0; c < records_.chunk_count(); ++c) {
+    for (const TensorRecord& record : records_.chunk(c)) {
+      if (!record.live() || record.has(TensorRecord::kHold)) continue;
+      ++tensors;
+      queued += record.has(TensorRecord::kWaiting) ? 1 : 0;
+    }
+  }
+  if (tensors != sum.live) off(name(), "live tensors = handles", sum.live, tensors);
+  if (queued != waiting_.load(std::memory_order_relaxed)) off(name(), "orphans", waiting_, queued);
+  const std::uint64_t storages = internals_->storages.count();
+  if (storages != sum.storages.count + sum.held.count) {
+    off(name(), "storages = live + held", storages, sum.storages.count + sum.held.count);
+  }
+  std::uint64_t owned = 0;
+  if (regions_ != nullptr) regions_->for_each([&](Region& region) { owned += region.owned_count; });
+  if (owned != sum.live) off(name(), "owned by regions = live tensors", owned, sum.live);
+}
+
+void Context::audit() {
+  std::array<std::uint64_t, kMaxDevices> booked{};
+  ContextRegistry::instance().for_each([&](Context& context) {
+    context.audit_own();
+    std::lock_guard guard(context.lock_);
+    for (DeviceId id = 1; id < kMaxDevices; ++id) {
+      const Books& books = context.ledgers_[id].books();
+      booked[id] += books.storages.bytes + books.held.bytes;
+    }
+  });
+  for (DeviceId id = 1; id < kMaxDevices; ++id) {
+    const Device* device = Device::find(id);
+    const std::uint64_t in_use = device == nullptr ? 0 : device->in_use();
+    if (in_use != booked[id]) {
+      off(device == nullptr ? "a closed device" : device->name(), "bytes in use = storages", in_use,
+          booked[id]);
+    }
+  }
+}
+
+// Takes the lock a chunk at a time: a walk over a million tensors delays nobody.
+void Context::gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites) {
+  struct Seen {
+    SiteId site;
+    std::uint64_t bytes;
+    bool orphaned;
+  };
+  std::vector<Seen> seen(SlotSpace<TensorRecord>::kChunkSlots);
+  for (std::size_t c = 0;; ++c) {
+    std::size_t count = 0;
+    {
+      std::lock_guard guard(lock_);
+      if (c >= records_.chunk_count()) return;
+      for (const TensorRecord& record : records_.chunk(c)) {
+        if (!record.live() || record.has(TensorRecord::kHold)) continue;
+        const Storage& storage = *record.storage;
+        if (device != nullptr && storage.device != device) continue;
+        seen[count++] = {record.site, storage.bytes / storage.tensors, record.queued()};
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      SiteHolding& holding = sites[seen[i].site];
+      holding.site = seen[i].site;
+      holding.live.add(seen[i].bytes);
+      holding.orphans += seen[i].orphaned ? 1 : 0;
+    }
+  }
+}
+
+std::vector<SiteHolding> Context::holdings(const Device* device) {
+  std::map<SiteId, SiteHolding> sites;
+  gather_holdings(device, sites);
+  return by_bytes(sites);
+}
+
+std::vector<SiteHolding> Context::total_holdings(const Device* device) {
+  std::map<SiteId, SiteHolding> sites;
+  ContextRegistry::instance().for_each(
+      [&](Context& context) { context.gather_holdings(device, sites); });
+  return by_bytes(sites);
+}
+
+void Context::raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who) {
+  const Books books = total_memory(&device).books;
+  const std::uint64_t budget = device.budget();
+  throw OutOfMemory(fmt::format(
+      "[{}] {} has no room for {}: {}, {} taken, {} of them in {} live tensors; reclaim is {}. "
+      "Largest holders:{}",
+      who, device.name(), format_bytes(bytes),
+      budget == 0 ? "no budget" : "budget " + format_bytes(budget),
+      format_bytes(device.committed()), format_bytes(books.storages.bytes), books.live,
+      reclaiming() ? "on" : "off", name_holders(device)));
+}
+
+void Context::warn_overrun(Device& device) {
+  if (warned_.exchange(true)) return;
+  const std::string message = fmt::format(
+      "{} holds {} that the program can still reach, over its budget of {}; going on. Largest "
+      "holders:{}",
+      device.name(), format_bytes(device.in_use()), format_bytes(device.budget()),
+      name_holders(device));
+  if (host_ != nullptr) host_->warn(message);
+}
+
+}  // namespace ebb

@@ -1,0 +1,105 @@
+// From names to records, and what is said about names that have ended.
+#include <mutex>
+
+#include "ebb/base/error.hpp"
+#include "ebb/memory/trace.hpp"
+#include "ebb/tensor/context.hpp"
+#include "tensor/context_state.hpp"
+
+namespace ebb {
+namespace {
+
+std::string at_site(std::string_view verb, SiteId site) {
+  const std::string_view frame = first_frame(SiteTable::instance().text(site));
+  return frame.empty() ? std::string() : fmt::format(", {} at {}", verb, frame);
+}
+
+// What the event rings still know of a tensor's birth and end.
+std::string traced_past(Handle handle) {
+  std::string born, ended;
+  for (const TraceEvent& event : trace::snapshot()) {
+    if (event.id != handle) continue;
+    if (event.kind == kTensorBorn) born = at_site("made", event.site);
+    if (event.kind == kTensorEnded) {
+      ended = at_site("ended", event.site) + fmt::format(" ({})", name_of(Reason(event.detail)));
+    }
+  }
+  return born + ended;
+}
+
+}  // namespace
+
+TensorRecord& Context::live(Lock& lock, Handle handle, std::string_view who) {
+  TensorRecord* record = records_.find(handle);
+  if (record != nullptr && !record->has(TensorRecord::kHold)) [[likely]]
+    return *record;
+  lock.unlock();
+  raise_stale(handle, who);
+}
+
+void Context::raise_stale(Handle handle, std::string_view who) {
+  std::string what;
+  bool ended = false;
+  {
+    std::lock_guard guard(lock_);
+    ended = records_.has_ended(handle);
+    const TensorRecord* slot = SlotSpace<TensorRecord>::instance().find_slot(handle);
+    if (ended &&
+        slot->generation() == generation_of(handle) + 1) {  // nobody has taken the slot yet
+      what = fmt::format(" ({} {})", name_of(slot->dtype), dims_to_string(slot->shape()));
+    }
+  }
+  if (ended) {
+    raise(ErrorKind::kStaleHandle, "[{}] tensor {:#x}{} has ended{}", who, handle, what,
+          trace::on() ? traced_past(handle) : std::string());
+  }
+  raise(ErrorKind::kStaleHandle, "[{}] {:#x} names no tensor of context \"{}\"", who, handle,
+        name());
+}
+
+Region& Context::region(Lock& lock, RegionId id, std::string_view who) {
+  if (closed_) {
+    lock.unlock();
+    raise(ErrorKind::kStaleHandle, "[{}] the context has ended", who);
+  }
+  Region* region = id == 0 ? &regions_->root() : regions_->find(id);
+  if (region != nullptr) [[likely]]
+    return *region;
+  const bool ended = regions_->has_ended(id);
+  lock.unlock();
+  raise(ErrorKind::kStaleHandle, "[{}] region {:#x} {}", who, id,
+        ended ? "has ended" : "names no region of this context");
+}
+
+Region& Context::open_to(Lock& lock, RegionId id, std::string_view who) {
+  Region& found = region(lock, id, who);
+  if (!found.capped) [[likely]]
+    return found;
+  lock.unlock();
+  raise(ErrorKind::kWrongState, "[{}] region {:#x} is capped: nothing more is attached to it", who,
+        id);
+}
+
+TensorInfo Context::describe(Handle handle) {
+  std::unique_lock lock(lock_);
+  const TensorRecord& record = live(lock, handle, "describe");
+  const Storage& storage = *record.storage;
+  TensorInfo info{.device = storage.device,
+                  .dtype = record.dtype,
+                  .rank = record.rank,
+                  .dims = {},
+                  .bytes = storage.bytes,
+                  .key = storage.key,
+                  .tag = storage.block ? 0 : record.tag,
+                  .region = record.region->live() ? record.region->name() : 0,
+                  .site = record.site,
+                  .orphaned = record.queued()};
+  std::copy_n(record.dims.begin(), record.shape().size(), info.dims.begin());
+  if (storage.block) {
+    info.bytes = size_of(record.dtype);
+    for (const std::int64_t dim : record.shape()) info.bytes *= static_cast<std::uint64_t>(dim);
+  }
+  return info;
+}
+
+}  // namespace ebb

@@ -1,0 +1,69 @@
+// What came out of ending some tensors under the lock, to be done after it is released: blocks back
+// to their pools, and foreign tensors to their host.
+#pragma once
+
+#include <array>
+
+#include "ebb/tensor/context.hpp"
+
+namespace ebb {
+
+class Context::EndBatch {
+ public:
+  EndBatch(const EndBatch&) = delete;
+  EndBatch& operator=(const EndBatch&) = delete;
+
+  // No room for one more tensor.
+  bool full() const noexcept { return freed_count_ == most_ || ended_count_ == most_; }
+
+  void add_freed(const Storage& storage) noexcept {
+    freed_[freed_count_++] = {&storage.device->pool(), storage.block, storage.note};
+  }
+  void add_ended(const ForeignEnd& end) noexcept { ended_[ended_count_++] = end; }
+  void count_tensor() noexcept { ++drained_.tensors; }
+  void count_bytes(std::uint64_t bytes) noexcept { drained_.bytes += bytes; }
+  const Drained& drained() const noexcept { return drained_; }
+
+  // Without the lock.
+  void carry_out(Host* host) {
+    for (std::size_t i = 0; i < freed_count_; ++i) {
+      const Freed& freed = freed_[i];
+      if (freed.note == nullptr) [[likely]] {
+        freed.pool->free(freed.block);
+      } else {
+        freed.pool->free(freed.block, freed.note);
+      }
+    }
+    if (ended_count_ != 0 && host != nullptr) host->end({ended_, ended_count_});
+    freed_count_ = ended_count_ = 0;
+  }
+
+ protected:
+  struct Freed {
+    Pool* pool = nullptr;
+    Block block;
+    UseNote* note = nullptr;
+  };
+  EndBatch(Freed* freed, ForeignEnd* ended, std::size_t most) noexcept
+      : freed_(freed), ended_(ended), most_(most) {}
+
+ private:
+  Freed* freed_;
+  ForeignEnd* ended_;
+  std::size_t most_;
+  std::size_t freed_count_ = 0;
+  std::size_t ended_count_ = 0;
+  Drained drained_;
+};
+
+template <std::size_t kMost>
+class Context::EndBatchOf : public Context::EndBatch {
+ public:
+  EndBatchOf() noexcept : EndBatch(freed_, ended_, kMost) {}
+
+ private:
+  Freed freed_[kMost];
+  ForeignEnd ended_[kMost];
+};
+
+}  // namespace ebb
