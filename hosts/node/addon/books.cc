@@ -32,8 +32,8 @@ constexpr Column kColumns[] = {
     {"majorCollections", &ebb_memory::collections_major},
     {"collectNs", &ebb_memory::collect_ns},
     {"collectMaxNs", &ebb_memory::collect_max_ns},
+    {"lagLastNs", &ebb_memory::lag_last_ns},
     {"lagMaxNs", &ebb_memory::lag_max_ns},
-    {"lagMeanNs", &ebb_memory::lag_mean_ns},
 };
 
 napi_value memory(napi_env env, napi_callback_info info) {

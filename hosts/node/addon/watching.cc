@@ -67,7 +67,7 @@ napi_value rebook(napi_env env, napi_callback_info info) {
 napi_value bare_finalizer(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
   napi_add_finalizer(
-      env, arguments.values[0], nullptr, [](node_api_nogc_env, void*, void*) {}, nullptr, nullptr);
+      env, arguments.values[0], nullptr, [](node_api_basic_env, void*, void*) {}, nullptr, nullptr);
   return nullptr;
 }
 

@@ -8,7 +8,7 @@ namespace ebb::node {
 namespace {
 
 // The death notice. Runs inside a collection: no JavaScript, no allocation.
-void on_death(node_api_nogc_env, void* handle, void* signals) {
+void on_death(node_api_basic_env, void* handle, void* signals) {
   ebb_orphan(reinterpret_cast<std::uintptr_t>(handle));
   ++static_cast<std::uint32_t*>(signals)[kNotices];
 }

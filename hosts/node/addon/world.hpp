@@ -11,7 +11,9 @@
 //   signals  written by this side, read by JavaScript at every kernel
 #pragma once
 
-#define NAPI_EXPERIMENTAL
+// The experimental version, from which on finalizers run inside the collection. What is called of it
+// is stable, and the same in Node 20 and all later ones.
+#define NAPI_VERSION 2147483647
 #include <node_api.h>
 
 #include <cstdint>
@@ -31,7 +33,7 @@ enum Slate : std::uint32_t {
   kSite,
   kRank,
   kDims,
-  kQueued = kDims + EBB_MAX_RANK,
+  kQueued = kDims + 8,
   kSlateSize
 };
 

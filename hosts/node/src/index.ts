@@ -11,6 +11,7 @@ import { onWhenReady } from './reclaim';
 import { native } from './native';
 
 export { budget, type BudgetOptions } from './budget';
+export { collect } from './collect';
 export { EbbError } from './errors';
 export { expectNoLeaks, type LeakOptions } from './leaks';
 export { audit, memory, type Memory, type MemoryOptions, report, type ReportOptions } from './memory';

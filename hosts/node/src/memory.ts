@@ -7,12 +7,12 @@ import { type Counters, native } from './native';
 export interface Memory
   extends Omit<
     Counters,
-    'minorCollections' | 'majorCollections' | 'collectNs' | 'collectMaxNs' | 'lagMaxNs' | 'lagMeanNs'
+    'minorCollections' | 'majorCollections' | 'collectNs' | 'collectMaxNs' | 'lagLastNs' | 'lagMaxNs'
   > {
   budget: number;
   collections: { minor: number; major: number; totalMs: number; longestMs: number };
-  /** From a tensor's death notice to its memory's return; known while tracing. */
-  lag: { meanMs: number; longestMs: number };
+  /** How long the oldest death notice waited for its memory's return: the last time, and at most. */
+  lag: { lastMs: number; longestMs: number };
 }
 
 export interface MemoryOptions {
@@ -26,7 +26,7 @@ const MS = 1e-6;
 export function memory({ everywhere = false }: MemoryOptions = {}): Memory {
   const installed = hooksIfAny();
   installed?.safePoint();
-  const { minorCollections, majorCollections, collectNs, collectMaxNs, lagMaxNs, lagMeanNs, ...counters } =
+  const { minorCollections, majorCollections, collectNs, collectMaxNs, lagLastNs, lagMaxNs, ...counters } =
     installed === undefined && !everywhere ? nothing() : native().memory(everywhere, 0);
   return {
     ...counters,
@@ -37,7 +37,7 @@ export function memory({ everywhere = false }: MemoryOptions = {}): Memory {
       totalMs: collectNs * MS,
       longestMs: collectMaxNs * MS,
     },
-    lag: { meanMs: lagMeanNs * MS, longestMs: lagMaxNs * MS },
+    lag: { lastMs: lagLastNs * MS, longestMs: lagMaxNs * MS },
   };
 }
 

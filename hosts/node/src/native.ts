@@ -49,8 +49,8 @@ export type Counters = Record<
   | 'majorCollections'
   | 'collectNs'
   | 'collectMaxNs'
-  | 'lagMaxNs'
-  | 'lagMeanNs',
+  | 'lagLastNs'
+  | 'lagMaxNs',
   number
 >;
 
