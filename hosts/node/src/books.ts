@@ -105,8 +105,10 @@ export class Books {
       this.retire(slot);
       return true;
     }
-    if (tensor.isDisposed) return false;
-    if (this.unwatched.length > 0 && this.engine.state.tensorInfo.has(tensor.dataId)) {
+    // Every live tensor has a slot, but for those born before: TensorFlow.js itself would free the data
+    // of another tensor if it let a variable end twice.
+    if (tensor.isDisposed || this.unwatched.length === 0) return false;
+    if (this.engine.state.tensorInfo.has(tensor.dataId)) {
       this.endUnwatched(bytesOf(tensor.dtype, tensor.size));
     }
     return true;
