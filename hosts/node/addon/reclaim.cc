@@ -1,6 +1,7 @@
 // Devices, budgets, safe points: whatever may make the core end tensors. Each of these calls
 // returns how many slots it left in `ended`; a full array means that there are more (`takeEnded`).
 #include "bridge.hpp"
+#include "budget.hpp"
 
 namespace ebb::node {
 namespace {
@@ -23,25 +24,23 @@ napi_value reclaiming(napi_env env, napi_callback_info) {
 }
 
 napi_value device(napi_env env, napi_callback_info info) {
-  const Arguments<3> arguments(env, info);
-  const std::string name = arguments.text(0);
-  ebb_device_options options{};
-  options.size = sizeof options;
-  options.kind = EBB_DEVICE_FOREIGN;
-  options.name = name.c_str();
-  options.budget = arguments.integer<std::uint64_t>(1);
-  options.mode = arguments.boolean(2) ? EBB_BUDGET_HARD : EBB_BUDGET_SOFT;
+  const Arguments<2> arguments(env, info);
   ebb_device device = 0;
-  if (!check(env, ebb_device_open(&options, &device))) return nullptr;
+  if (!check(env, Budget::of_process().open(arguments.text(0), arguments.integer<std::uint64_t>(1),
+                                            &device))) {
+    return nullptr;
+  }
   return to_js(env, device);
 }
 
 napi_value set_budget(napi_env env, napi_callback_info info) {
-  const Arguments<3> arguments(env, info);
-  check(env,
-        ebb_device_set_budget(arguments.integer<ebb_device>(0), arguments.integer<std::uint64_t>(1),
-                              arguments.boolean(2) ? EBB_BUDGET_HARD : EBB_BUDGET_SOFT));
+  const Arguments<2> arguments(env, info);
+  check(env, Budget::of_process().set(arguments.integer<std::uint64_t>(0), arguments.boolean(1)));
   return nullptr;
+}
+
+napi_value budget(napi_env env, napi_callback_info) {
+  return to_js(env, static_cast<double>(Budget::of_process().bytes()));
 }
 
 napi_value safe_point(napi_env env, napi_callback_info info) {
@@ -99,6 +98,7 @@ void export_reclaim(napi_env env, napi_value exports) {
   export_function(env, exports, "reclaiming", reclaiming);
   export_function(env, exports, "device", device);
   export_function(env, exports, "setBudget", set_budget);
+  export_function(env, exports, "budget", budget);
   export_function(env, exports, "safePoint", safe_point);
   export_function(env, exports, "collect", collect);
   export_function(env, exports, "makeRoom", make_room);

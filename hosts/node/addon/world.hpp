@@ -11,8 +11,8 @@
 //   signals  written by this side, read by JavaScript at every kernel
 #pragma once
 
-// The experimental version, from which on finalizers run inside the collection. What is called of it
-// is stable, and the same in Node 20 and all later ones.
+// The experimental version, from which on finalizers run inside the collection. What is called of
+// it is stable, and the same in Node 20 and all later ones.
 #define NAPI_VERSION 2147483647
 #include <node_api.h>
 

@@ -2,7 +2,7 @@
 // on the same one.
 import { badArgument, EbbError } from './errors';
 import { native } from './native';
-import type { Backend, Engine } from './tfjs';
+import { type Backend, currentEngine, type Engine } from './tfjs';
 
 export interface BudgetOptions {
   /** Beyond the budget throw instead of warning once and going on. */
@@ -13,8 +13,6 @@ export interface BudgetOptions {
 const DEFAULT_SHARE = 0.5;
 const WASM_LIMIT = 3 * 2 ** 30;
 
-let chosen: number | undefined;
-let strict = false;
 const opened = new Map<string, number>();
 let known = new WeakMap<Backend, number>();
 
@@ -32,18 +30,17 @@ export function parseBytes(size: number | string): number {
   throw badArgument('budget', size, "a positive number of bytes, or text such as '2GB' or '512 MiB'");
 }
 
-export function budgetFor(name: string): number {
-  const bytes = chosen ?? Math.floor(native().memoryLimit() * DEFAULT_SHARE);
-  return chosen === undefined && name === 'wasm' ? Math.min(bytes, WASM_LIMIT) : bytes;
+function defaultFor(backend: string): number {
+  const bytes = Math.floor(native().memoryLimit() * DEFAULT_SHARE);
+  return backend === 'wasm' ? Math.min(bytes, WASM_LIMIT) : bytes;
 }
 
-/** Limits what tensors may hold; without a size, says what the limit is. */
-export function budget(size?: number | string, options: BudgetOptions = {}): number {
-  if (size === undefined) return chosen ?? budgetFor('');
-  chosen = parseBytes(size);
-  strict = options.strict ?? false;
-  for (const device of opened.values()) native().setBudget(device, chosen, strict);
-  return chosen;
+/** Limits what tensors may hold, in the whole process; without a size, says what the limit is. */
+export function budget(size?: number | string, { strict = false }: BudgetOptions = {}): number {
+  if (size === undefined) return native().budget() || defaultFor(currentEngine()?.backendName ?? '');
+  const bytes = parseBytes(size);
+  native().setBudget(bytes, strict);
+  return bytes;
 }
 
 function nameOf(engine: Engine, backend: Backend): string {
@@ -60,9 +57,8 @@ export function deviceOf(engine: Engine, backend: Backend, fresh: (device: numbe
   const name = nameOf(engine, backend);
   let id = opened.get(name);
   if (id === undefined) {
-    id = native().device(`tfjs:${name}`, budgetFor(name), strict);
+    id = native().device(`tfjs:${name}`, defaultFor(name));
     opened.set(name, id);
-    if (chosen !== undefined) native().setBudget(id, chosen, strict);
   }
   known.set(backend, id);
   fresh(id);

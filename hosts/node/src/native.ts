@@ -71,8 +71,10 @@ export interface Native {
   bareFinalizer(object: object): void;
   reclaim(on: boolean): void;
   reclaiming(): boolean;
-  device(name: string, budget: number, strict: boolean): number;
-  setBudget(device: number, bytes: number, strict: boolean): void;
+  /** Opens a device with the process's budget, or this one if the user chose none. */
+  device(name: string, otherwise: number): number;
+  setBudget(bytes: number, strict: boolean): void;
+  budget(): number;
   safePoint(device: number, upcoming: number): number;
   collect(major: boolean, rationed: boolean): number;
   makeRoom(device: number, bytes: number): number;
