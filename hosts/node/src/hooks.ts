@@ -121,9 +121,7 @@ export class Hooks {
       variables.ended(variable.name, variable.id);
     };
     engine.makeVariable = (initial, trainable, name, dtype) => {
-      if (name && variables.weak && variables.get(name) !== undefined && this.kernels.running === 0) {
-        books.collect(true, false);
-      }
+      if (name && this.kernels.running === 0 && variables.mayBeStale(name)) books.collect(true, false);
       return makeVariable.call(engine, initial, trainable, name, dtype);
     };
   }

@@ -3,11 +3,14 @@
 import type { Books } from './books';
 
 const INTERVAL_MS = 500;
+/** A program that is never quiet gets a look, within the collector's share, this often. */
+const BUSY_LOOKS = 60;
 
 export class Idle {
   private timer: NodeJS.Timeout | undefined;
   private seen = 0;
   private collected = 0;
+  private busy = 0;
 
   constructor(private readonly books: Books) {}
 
@@ -29,10 +32,12 @@ export class Idle {
     const { births } = this.books;
     if (births !== this.seen) {
       this.seen = births;
-      this.books.collect(true, true);
+      if (++this.busy % BUSY_LOOKS === 0) this.books.collect(true, true);
+      else this.books.drain();
       this.arm();
     } else if (births !== this.collected) {
       this.collected = births;
+      this.busy = 0;
       this.books.collect(true, false);
     }
   }

@@ -9,6 +9,8 @@ export class Variables {
   /** By name: the variable itself, or the id of one that is watched. */
   private readonly entries = new Map<string, Variable | number>();
   private pinned: Variable[] = [];
+  /** Named in the job that runs now: a clash among these is the program's, as it always was. */
+  private readonly namedNow = new Set<string>();
 
   constructor(private readonly books: Books) {}
 
@@ -20,6 +22,7 @@ export class Variables {
       get: (_, name) => (typeof name === 'string' ? this.get(name) : undefined),
       set: (_, name, variable: Variable) => {
         this.entries.set(String(name), variable);
+        this.noteName(String(name));
         return true;
       },
       has: (_, name) => typeof name === 'string' && this.get(name) !== undefined,
@@ -55,6 +58,11 @@ export class Variables {
     if (entry === id || (typeof entry === 'object' && entry.id === id)) this.entries.delete(name);
   }
 
+  /** True if this name is taken by a variable that may be dead. */
+  mayBeStale(name: string): boolean {
+    return this.weak && !this.namedNow.has(name) && this.get(name) !== undefined;
+  }
+
   setWeak(weak: boolean): void {
     this.weak = weak;
     for (const [name, entry] of this.entries) {
@@ -65,6 +73,11 @@ export class Variables {
         if (variable !== undefined) this.entries.set(name, variable);
       }
     }
+  }
+
+  private noteName(name: string): void {
+    if (this.namedNow.size === 0) queueMicrotask(() => this.namedNow.clear());
+    this.namedNow.add(name);
   }
 
   /** Names of the living, who stay so until the loop that asked has ended. */
