@@ -12,6 +12,7 @@ function(ebb_configure_library target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_definitions(${target}
                              PUBLIC $<$<BOOL:${EBB_EXPENSIVE_CHECKS}>:EBB_EXPENSIVE_CHECKS>)
+  target_compile_definitions(${target} PRIVATE EBB_VERSION="${PROJECT_VERSION}")
   # The pool's fast path reads thread-local state on each call; initial-exec makes that one
   # instruction, also in a shared library.
   target_compile_options(${target} PRIVATE -ftls-model=initial-exec)

@@ -13,6 +13,14 @@ if(EBB_WERROR)
   target_compile_options(ebb_build_options INTERFACE -Werror)
 endif()
 
+# Calls inside the library are direct: nobody is meant to replace one of its functions.
+target_compile_options(ebb_build_options INTERFACE -fno-semantic-interposition)
+if(EBB_LTO)
+  include(CheckIPOSupported)
+  check_ipo_supported()
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()
+
 if(EBB_SANITIZE)
   target_compile_options(
     ebb_build_options INTERFACE -fsanitize=${EBB_SANITIZE} -fno-sanitize-recover=all

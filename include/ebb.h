@@ -71,9 +71,9 @@ typedef enum ebb_device_kind {
 } ebb_device_kind;
 
 typedef enum ebb_budget_mode {
-  EBB_BUDGET_HARD = 0, /* beyond the budget a request fails (the default for Ebb's own memory) */
+  EBB_BUDGET_HARD = 0, /* beyond the budget a request fails (usual for Ebb's own memory) */
   EBB_BUDGET_SOFT =
-      1 /* beyond it one warning names the sites and the program goes on (foreign default) */
+      1 /* beyond it one warning names the sites and the program goes on (usual for foreign) */
 } ebb_budget_mode;
 
 typedef struct ebb_device_options {
@@ -105,7 +105,8 @@ typedef struct ebb_device_info {
   uint64_t peak_committed;
   uint64_t cached; /* committed and free */
   uint64_t largest_free;
-  double fragmentation; /* 1 - largest_free / cached; 0 if nothing is cached */
+  double
+      fragmentation; /* 1 - largest_free / free memory outside of small blocks' slabs; 0 if none */
 } ebb_device_info;
 EBB_API ebb_status ebb_device_describe(ebb_device device, ebb_device_info* info);
 /* Gives up to `bytes` of cached memory back to the system; `*trimmed` (may be null) says how much.
@@ -154,7 +155,8 @@ typedef struct ebb_context_options {
    * Ebb measures). May call ebb_orphan. Null: the host cannot collect. */
   uint64_t (*collect)(void* user, ebb_collection kind);
   /* Foreign tensors that Ebb ended. Called at safe points and from ebb_region_close,
-   * ebb_context_destroy only; the array is valid during the call. May call any function. */
+   * ebb_context_destroy only; the array is valid during the call. May call any function but
+   * ebb_context_destroy of its own context. */
   void (*end)(void* user, const ebb_ended* ended, size_t count);
   /* One warning for a person to read. Null: printed to stderr. */
   void (*warn)(void* user, const char* message);
@@ -162,8 +164,9 @@ typedef struct ebb_context_options {
 } ebb_context_options;
 
 EBB_API ebb_status ebb_context_create(const ebb_context_options* options, ebb_context* context);
-/* Ends everything in it (reason: shutdown). Memory still held (ebb_hold) comes back when released.
- */
+/* Ends everything in it (reason: shutdown). Returns when no thread is inside one of its callbacks
+ * any more; after that none is called. Inside one of them: EBB_WRONG_STATE. Memory still held
+ * (ebb_hold) comes back when released. */
 EBB_API ebb_status ebb_context_destroy(ebb_context context);
 
 /* ---- Tensors
@@ -318,10 +321,10 @@ typedef struct ebb_drained {
  * nanoseconds when there is nothing to do. */
 EBB_API ebb_status ebb_safe_point(ebb_context context, ebb_device device, uint64_t upcoming,
                                   ebb_drained* drained);
-/* Collects and drains now, whatever the budget says: for idle time and tests. Rations itself only
- * if `rationed`: then it does nothing when nothing was born since the last one or the share is used
- * up. */
-EBB_API ebb_status ebb_collect(ebb_context context, ebb_collection kind, int rationed,
+/* Collects (kind: ebb_collection) and drains now, whatever the budget says: for idle time and
+ * tests. Rations itself only if `rationed`: then it does nothing when nothing was born since the
+ * last one or the share is used up. */
+EBB_API ebb_status ebb_collect(ebb_context context, uint32_t kind, int rationed,
                                ebb_drained* drained);
 /* The whole ladder for a foreign runtime that ran out: EBB_OK if anything came back, otherwise
  * EBB_OUT_OF_MEMORY with the message for the user. */
@@ -364,7 +367,7 @@ typedef enum ebb_trace {
   EBB_TRACE_EVENTS = 1, /* births and ends in a ring */
   EBB_TRACE_SITES = 2   /* the host should also give creation sites */
 } ebb_trace;
-EBB_API ebb_status ebb_trace_set(ebb_trace level);
+EBB_API ebb_status ebb_trace_set(uint32_t level); /* ebb_trace */
 EBB_API ebb_trace ebb_trace_get(void);
 
 /* `text`: one frame a line, innermost first. The same text gives the same site. */
@@ -379,7 +382,8 @@ typedef struct ebb_report_options {
   uint32_t json; /* 1: JSON, otherwise text */
   uint32_t reserved;
 } ebb_report_options;
-/* Who holds what, by creation site. context 0: all. *text is freed with ebb_text_free. */
+/* Who holds what, by creation site. context 0: all. `options` null: ten sites, as text. *text is
+ * freed with ebb_text_free. docs/report.md describes the JSON. */
 EBB_API ebb_status ebb_report(ebb_context context, const ebb_report_options* options, char** text);
 
 /* Everything the books know, as docs/snapshot.md describes. */

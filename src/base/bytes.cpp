@@ -63,11 +63,11 @@ std::uint64_t parse_bytes(std::string_view text) {
 std::string format_bytes(std::uint64_t bytes) {
   double amount = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (amount >= 1000 && unit + 1 < kUnits.size()) {
+  while (amount >= 999.5 && unit + 1 < kUnits.size()) {
     amount /= 1024;
     ++unit;
   }
-  const int digits = unit == 0 || amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+  const int digits = unit == 0 || amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f} {}", amount, digits, kUnits[unit]);
 }
 

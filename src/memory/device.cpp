@@ -1,7 +1,7 @@
 // Devices are found without a lock, so one that is closed may still be in another thread's hands:
-// it is kept, trimmed, and taken again by the next opening of its kind and capacity. Only devices
-// over a custom heap are destroyed when they close; C++ programs open those and see to it that
-// nobody is using them.
+// it is kept, trimmed, and taken again by the next opening of its kind. Only devices over a custom
+// heap are destroyed when they close; C++ programs open those and see to it that nobody is using
+// them.
 #include "ebb/memory/device.hpp"
 
 #include <algorithm>
@@ -15,14 +15,17 @@ namespace ebb {
 namespace {
 
 constexpr std::size_t kEverything = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kMostCapacity = std::size_t{1} << 40;
 
 std::unique_ptr<Heap> make_heap(DeviceOptions& options) {
   switch (options.kind) {
     case DeviceKind::kSystem:
       return std::make_unique<SystemHeap>();
     case DeviceKind::kSimulated:
+      // Room for any capacity: the device that is opened next here may have another, so the limit
+      // above the heap holds it.
       return std::make_unique<SimulatedDevice>(
-          SimulatedDeviceOptions{.capacity = options.capacity, .backed = true});
+          SimulatedDeviceOptions{.capacity = kMostCapacity, .backed = true});
     case DeviceKind::kCustom:
       return std::move(options.heap);
     case DeviceKind::kForeign:
@@ -44,8 +47,7 @@ class DeviceRegistry {
     std::lock_guard guard(mutex_);
     if (Device* known = find_open(options.name)) return open_again(*known, options);
     for (auto& device : devices_) {
-      if (device != nullptr && device->openings_ == 0 && device->kind_ == options.kind &&
-          device->capacity_ == options.capacity) {
+      if (device != nullptr && device->openings_ == 0 && device->kind_ == options.kind) {
         device->reopen(std::move(options));
         return publish(*device);
       }
@@ -113,9 +115,11 @@ class DeviceRegistry {
 
 Device& Device::open(DeviceOptions options) {
   if (options.name.empty()) raise(ErrorKind::kInvalidArgument, "[device] a name is needed");
-  if (options.kind == DeviceKind::kSimulated && options.capacity == 0) {
-    raise(ErrorKind::kInvalidArgument, "[device] {}: a simulated device needs a capacity",
-          options.name);
+  if (options.kind == DeviceKind::kSimulated &&
+      (options.capacity == 0 || options.capacity > kMostCapacity)) {
+    raise(ErrorKind::kInvalidArgument,
+          "[device] {}: a capacity of {} was given, a simulated device needs one of 1 to {} bytes",
+          options.name, options.capacity, kMostCapacity);
   }
   if (options.kind == DeviceKind::kCustom && options.heap == nullptr) {
     raise(ErrorKind::kInvalidArgument, "[device] {}: a custom device needs a heap", options.name);
@@ -130,7 +134,7 @@ Device* Device::find(std::string_view name) noexcept {
 }
 
 Device::Device(DeviceId id, DeviceOptions options)
-    : id_(id), kind_(options.kind), capacity_(options.capacity), heap_(make_heap(options)) {
+    : id_(id), kind_(options.kind), heap_(make_heap(options)) {
   if (heap_ != nullptr) {
     limit_ = std::make_unique<LimitHeap>(*heap_);
     pool_ = std::make_unique<Pool>(*limit_);
@@ -140,6 +144,7 @@ Device::Device(DeviceId id, DeviceOptions options)
 
 void Device::reopen(DeviceOptions options) {
   name_ = std::move(options.name);
+  capacity_ = kind_ == DeviceKind::kSimulated ? options.capacity : kEverything;
   foreign_peak_.store(0, std::memory_order_relaxed);
   set_budget(options.budget, options.mode);
 }
@@ -147,18 +152,26 @@ void Device::reopen(DeviceOptions options) {
 void Device::set_budget(std::uint64_t bytes, BudgetMode mode) noexcept {
   budget_.store(bytes, std::memory_order_relaxed);
   mode_.store(mode, std::memory_order_relaxed);
-  if (limit_ != nullptr) limit_->set_limit(bytes == 0 ? kEverything : bytes);
+  if (limit_ != nullptr) limit_->set_limit(std::min(bytes == 0 ? kEverything : bytes, capacity_));
 }
 
-void Device::foreign_born(std::uint64_t bytes) noexcept {
-  const std::uint64_t now = foreign_in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+void Device::join(ForeignShard& shard) noexcept {
+  shard.joined = true;
+  shard.next = shards_.load(std::memory_order_relaxed);
+  while (!shards_.compare_exchange_weak(shard.next, &shard, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
+}
+
+void Device::raise_peak(std::uint64_t bytes) noexcept {
   std::uint64_t peak = foreign_peak_.load(std::memory_order_relaxed);
-  while (now > peak && !foreign_peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  while (bytes > peak &&
+         !foreign_peak_.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
   }
 }
 
 std::uint64_t Device::in_use() const noexcept {
-  return foreign() ? foreign_in_use_.load(std::memory_order_relaxed) : pool_->stats().in_use;
+  return foreign() ? foreign_in_use() : pool_->stats().in_use;
 }
 std::uint64_t Device::committed() const noexcept {
   return foreign() ? in_use() : limit_->committed();

@@ -13,7 +13,7 @@ std::uint64_t steady_now() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-GovernorOptions completed(GovernorOptions options) {
+GovernorOptions completed(GovernorOptions options) noexcept {
   if (options.now == nullptr) options.now = &steady_now;
   if (!(options.share > 0)) options.share = GovernorOptions{}.share;
   options.share = std::min(options.share, 1.0);
@@ -23,6 +23,16 @@ GovernorOptions completed(GovernorOptions options) {
 }  // namespace
 
 Governor::Governor(GovernorOptions options) : options_(completed(options)) {}
+
+void Governor::restart(GovernorOptions options) noexcept {
+  options_ = completed(options);
+  overrun_.store(false, std::memory_order_relaxed);
+  minor_penalty_ = minor_skips_ = 0;
+  last_end_ = last_cost_ = born_at_last_ = overrun_step_ = 0;
+  for (auto* counter : {&minors_, &majors_, &total_ns_, &longest_ns_}) {
+    counter->store(0, std::memory_order_relaxed);
+  }
+}
 
 CollectionCosts Governor::costs() const noexcept {
   return {minors_.load(std::memory_order_relaxed), majors_.load(std::memory_order_relaxed),
@@ -70,8 +80,10 @@ bool Governor::climb(Ladder& ladder, const Request& request) {
       request.stake == Stake::kRation || (request.stake == Stake::kBudget && overrun());
   const bool may_collect = request.can_collect && !(rationed && rationed_out(request.born)) &&
                            !(request.stake == Stake::kBudget && request.born == born_at_last_);
+  std::uint64_t minor_cost = 0;
   if (may_collect && try_minor(request)) {
     const std::uint64_t found = run(ladder, Collection::kMinor, request.born);
+    minor_cost = last_cost_;
     const bool fits = ladder.fits();
     judge_minor(found, request, fits);
     if (fits) return true;
@@ -80,6 +92,7 @@ bool Governor::climb(Ladder& ladder, const Request& request) {
   if (ladder.fits()) return true;
   if (may_collect) {
     const std::uint64_t found = run(ladder, Collection::kMajor, request.born);
+    last_cost_ += minor_cost;  // the pause was both
     if (ladder.fits()) return true;
     overrun_step_ = std::max(request.budget / kPays, found);
   }

@@ -1,16 +1,9 @@
 #include "ebb/memory/heap_adaptors.hpp"
 
-#include <algorithm>
-
 namespace ebb {
 
-HeapTraits LimitHeap::traits() const noexcept {
-  HeapTraits traits = below().traits();
-  traits.capacity = std::min(traits.capacity, limit());
-  return traits;
-}
-
-// The bytes are counted before they are asked for, so that two threads cannot pass the limit together.
+// The bytes are counted before they are asked for, so that two threads cannot pass the limit
+// together.
 bool LimitHeap::commit(std::byte* base, std::size_t bytes) noexcept {
   std::size_t committed = committed_.load(std::memory_order_relaxed);
   do {

@@ -1,8 +1,9 @@
 // The pool's fast paths: what most calls come to. Everything else is in pool/.
 //
-// A call finds the thread's cache by one comparison (t_slot holds the pair of pool and stream used last),
-// pops from or pushes to a magazine, and is done: no lock, no atomic read-modify-write, no look at the
-// memory or at its records. A large block that was freed last is the next of just its size.
+// A call finds the thread's cache by one comparison (t_slot holds the pair of pool and stream used
+// last), pops from or pushes to a magazine, and is done: no lock, no atomic read-modify-write, no
+// look at the memory or at its records. A large block that was freed last is the next of just its
+// size.
 #include "ebb/memory/pool.hpp"
 
 #include <atomic>
@@ -41,7 +42,8 @@ Pool::Pool(Heap& heap, PoolOptions options)
 Pool::~Pool() { unregister_pool(*core_); }
 
 Block Pool::allocate(std::size_t bytes, StreamId stream) noexcept {
-  if (bytes > kSmallLimit) [[unlikely]] return allocate_large(bytes, stream & stream_mask_);
+  if (bytes > kSmallLimit) [[unlikely]]
+    return allocate_large(bytes, stream & stream_mask_);
   stream &= stream_mask_;
   const std::uint32_t size_class = detail::class_of(bytes);
   const ThreadSlot& slot = t_slot;
@@ -53,7 +55,8 @@ Block Pool::allocate(std::size_t bytes, StreamId stream) noexcept {
       shelf.top.set(--top);
       cache.allocations.set(cache.allocations.get() + 1);
       const Block block = *top;
-      if (trace::on()) [[unlikely]] trace_block(EventKind::kAllocate, block, kClassBytes[size_class]);
+      if (trace::on()) [[unlikely]]
+        trace_block(EventKind::kAllocate, block, kClassBytes[size_class]);
       return block;
     }
   }
@@ -80,15 +83,19 @@ Block Pool::allocate_large(std::size_t bytes, StreamId stream) noexcept {
   } else {
     block = core_->allocate_large(cache, bytes, stream);
   }
-  if (trace::on() && block) [[unlikely]] trace_block(EventKind::kAllocate, block, bytes);
+  if (trace::on() && block) [[unlikely]]
+    trace_block(EventKind::kAllocate, block, bytes);
   return block;
 }
 
 void Pool::free(Block block) noexcept {
   const std::uint32_t size_class = detail::class_of(block);
-  if (size_class == kLargeClass) [[unlikely]] return free_large(block);
-  if (block.data == nullptr) [[unlikely]] return;
-  if (trace::on()) [[unlikely]] trace_block(EventKind::kFree, block, kClassBytes[size_class]);
+  if (size_class == kLargeClass) [[unlikely]]
+    return free_large(block);
+  if (block.data == nullptr) [[unlikely]]
+    return;
+  if (trace::on()) [[unlikely]]
+    trace_block(EventKind::kFree, block, kClassBytes[size_class]);
   const ThreadSlot& slot = t_slot;
   const std::uint64_t key = key_ | stream_of(block);
   if (slot.key == key) [[likely]] {
@@ -105,7 +112,8 @@ void Pool::free(Block block) noexcept {
 
 void Pool::free_large(Block block) noexcept {
   Chunk* chunk = chunk_of(block);
-  if (trace::on()) [[unlikely]] trace_block(EventKind::kFree, block, chunk->bytes);
+  if (trace::on()) [[unlikely]]
+    trace_block(EventKind::kFree, block, chunk->bytes);
   const StreamId stream = stream_of(block);
   const ThreadSlot& slot = t_slot;
   ThreadCache* cache =
@@ -123,7 +131,8 @@ void Pool::free_large(Block block) noexcept {
 
 void Pool::free(Block block, UseNote* note) noexcept {
   if (note == nullptr) return free(block);
-  if (trace::on()) [[unlikely]] trace_block(EventKind::kFree, block, block_bytes(block));
+  if (trace::on()) [[unlikely]]
+    trace_block(EventKind::kFree, block, block_bytes(block));
   core_->free_noted(block, note);
 }
 

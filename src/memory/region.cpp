@@ -84,6 +84,14 @@ Region* RegionTree::finish(Region& doomed) noexcept {
   return next;
 }
 
+std::uint64_t RegionTree::owned_count() noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t c = 0; c < regions_.chunk_count(); ++c) {
+    for (const Region& region : regions_.chunk(c)) sum += region.owned_count;
+  }
+  return sum;
+}
+
 Region& RegionTree::shorter_lived(Region& a, Region& b) noexcept {
   if (a.depth != b.depth) return a.depth > b.depth ? a : b;
   return a.opened > b.opened ? a : b;

@@ -93,7 +93,8 @@ void SimulatedDevice::decommit(std::byte* base, std::size_t bytes) noexcept {
     for (const Work& work : streams_[id].queue)
       for (const Touch& touch : work.touches)
         if (touch.base < base + bytes && base < touch.base + touch.bytes)
-          violations_.push_back({{id, work.ticket}, {}, touch.base, "decommitted under unfinished work"});
+          violations_.push_back(
+              {{id, work.ticket}, {}, touch.base, "decommitted under unfinished work"});
 }
 
 StreamId SimulatedDevice::create_stream() {
@@ -103,7 +104,8 @@ StreamId SimulatedDevice::create_stream() {
     streams_[id].exists = true;
     return id;
   }
-  raise(ErrorKind::kDevice, "[create_stream] all {} streams of heap 'simulated' are taken", kMaxStreams);
+  raise(ErrorKind::kDevice, "[create_stream] all {} streams of heap 'simulated' are taken",
+        kMaxStreams);
 }
 
 void SimulatedDevice::destroy_stream(StreamId stream) noexcept {
@@ -156,14 +158,16 @@ void SimulatedDevice::order(StreamId stream, Event event) noexcept {
   s.after[event.stream] = std::max(s.after[event.stream], event.ticket);
   for (const Work& work : other.queue) {
     if (work.ticket > event.ticket) break;
-    for (StreamId id = 0; id < kMaxStreams; ++id) s.after[id] = std::max(s.after[id], work.after[id]);
+    for (StreamId id = 0; id < kMaxStreams; ++id)
+      s.after[id] = std::max(s.after[id], work.after[id]);
   }
   Work work;
   work.waits_for = event;
   enqueue(stream, std::move(work));
 }
 
-Event SimulatedDevice::submit(StreamId stream, std::span<const Touch> touches, std::uint32_t ticks) {
+Event SimulatedDevice::submit(StreamId stream, std::span<const Touch> touches,
+                              std::uint32_t ticks) {
   const std::lock_guard lock(mutex_);
   EBB_CHECK(streams_[stream].exists);
   Work work;

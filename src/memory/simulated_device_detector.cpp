@@ -31,7 +31,8 @@ void SimulatedDevice::detect(StreamId stream, const Work& work) {
 void SimulatedDevice::detect_uncommitted(StreamId stream, const Work& work) {
   const Event now{stream, streams_[stream].submitted + 1};
   for (const Touch& touch : work.touches)
-    if (!covered(touch)) violations_.push_back({now, now, touch.base, "touches memory not committed"});
+    if (!covered(touch))
+      violations_.push_back({now, now, touch.base, "touches memory not committed"});
 }
 
 void SimulatedDevice::detect_conflict(StreamId stream, const Work& work, StreamId other,
@@ -40,7 +41,9 @@ void SimulatedDevice::detect_conflict(StreamId stream, const Work& work, StreamI
   for (const Touch& mine : work.touches)
     for (const Touch& theirs : earlier.touches)
       if (conflict(mine, theirs))
-        violations_.push_back({{other, earlier.ticket}, now, std::max(mine.base, theirs.base),
+        violations_.push_back({{other, earlier.ticket},
+                               now,
+                               std::max(mine.base, theirs.base),
                                "touches memory that unfinished work of another stream touches"});
 }
 

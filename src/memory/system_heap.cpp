@@ -20,7 +20,7 @@ std::size_t physical_bytes() {
 // Maps more than asked for and unmaps what sticks out on both sides of the aligned part.
 std::byte* map_aligned(std::size_t bytes, std::size_t alignment) noexcept {
   if (bytes > SIZE_MAX - alignment) return nullptr;
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;  // accounted when access is granted, not here
   void* mapped = ::mmap(nullptr, bytes + alignment, PROT_NONE, kFlags, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(mapped);
@@ -59,8 +59,8 @@ bool SystemHeap::commit(std::byte* base, std::size_t bytes) noexcept {
   return ::mprotect(base, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
-// The pages go first: should the system have no room to split the mapping for the new protection, the
-// memory has been given back all the same, and only the guard against stray access is missing.
+// The pages go first: should the system have no room to split the mapping for the new protection,
+// the memory has been given back all the same, and only the guard against stray access is missing.
 void SystemHeap::decommit(std::byte* base, std::size_t bytes) noexcept {
   ::madvise(base, bytes, MADV_DONTNEED);
   ::mprotect(base, bytes, PROT_NONE);
@@ -70,9 +70,11 @@ StreamId SystemHeap::create_stream() {
   std::uint64_t streams = streams_.load(std::memory_order_relaxed);
   while (streams != ~std::uint64_t{0}) {
     const int id = std::countr_one(streams);
-    if (streams_.compare_exchange_weak(streams, streams | std::uint64_t{1} << id)) return StreamId(id);
+    if (streams_.compare_exchange_weak(streams, streams | std::uint64_t{1} << id))
+      return StreamId(id);
   }
-  raise(ErrorKind::kDevice, "[create_stream] all {} streams of heap 'system' are taken", kMaxStreams);
+  raise(ErrorKind::kDevice, "[create_stream] all {} streams of heap 'system' are taken",
+        kMaxStreams);
 }
 
 void SystemHeap::destroy_stream(StreamId stream) noexcept {

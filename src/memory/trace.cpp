@@ -22,15 +22,14 @@ std::vector<TraceEvent> EventRing::snapshot(std::uint64_t since) const {
   for (std::uint64_t i = first; i < head; ++i) {
     std::array<std::uint64_t, 4> words;
     for (std::size_t w = 0; w < 4; ++w)
-      words[w] = slots_[i % kEvents][w].load(std::memory_order_relaxed);
+      words[w] = slots_[i % kEvents][w].load(std::memory_order_acquire);
     events.push_back(std::bit_cast<TraceEvent>(words));
   }
-  std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint64_t later = head_.load(std::memory_order_relaxed);
   const std::uint64_t safe = later >= kEvents ? later - kEvents + 1 : 0;  // the rest may be torn
   if (safe > first)
-    events.erase(events.begin(),
-                 events.begin() + std::ptrdiff_t(std::min<std::uint64_t>(safe - first, events.size())));
+    events.erase(events.begin(), events.begin() + std::ptrdiff_t(std::min<std::uint64_t>(
+                                                      safe - first, events.size())));
   return events;
 }
 
@@ -42,8 +41,9 @@ constinit thread_local EventRing* ring = nullptr;
 
 namespace {
 
-// All rings there are. A ring outlives its thread, so that its events can still be read, and is then
-// handed to the next thread that needs one: there are never more rings than there were threads at once.
+// All rings there are. A ring outlives its thread, so that its events can still be read, and is
+// then handed to the next thread that needs one: there are never more rings than there were threads
+// at once.
 struct Rings {
   struct Entry {
     std::unique_ptr<EventRing> ring;
@@ -55,7 +55,8 @@ struct Rings {
 };
 
 Rings& rings() {
-  static Rings& instance = *std::make_unique<Rings>().release();  // threads may end after statics do
+  static Rings& instance =
+      *std::make_unique<Rings>().release();  // threads may end after statics do
   return instance;
 }
 

@@ -15,6 +15,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -70,7 +71,12 @@ void Host::warn(std::string_view message) {
 
 // ---- life
 
-Context::Context() : records_(*this), internals_(std::make_unique<Internals>()) {}
+constinit thread_local Context::HostCall* Context::HostCall::innermost = nullptr;
+
+Context::Context()
+    : records_(*this),
+      internals_(std::make_unique<Internals>()),
+      governor_(std::make_unique<Governor>()) {}
 
 ContextPtr Context::create(ContextOptions options) {
   return ContextPtr(&ContextRegistry::instance().create(std::move(options)));
@@ -82,69 +88,80 @@ void ContextCloser::operator()(Context* context) const noexcept { context->close
 
 void Context::reopen(ContextOptions options, std::uint64_t id) {
   auto regions = std::make_unique<RegionTree>();
-  auto governor = std::make_unique<Governor>(
-      GovernorOptions{.share = options.collect_share, .minor = options.minor});
   std::lock_guard guard(lock_);
   regions_ = std::move(regions);
-  governor_ = std::move(governor);
+  governor_->restart({.share = options.collect_share, .minor = options.minor});
   options_ = std::move(options);
   host_ = options_.host;
   born_bytes_ = 0;
   lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
-  last_birth_.store(0, std::memory_order_relaxed);
-  foreign_devices_.store(0, std::memory_order_relaxed);
+  for (ForeignShard& each : shards_) each.last_birth.store(0, std::memory_order_relaxed);
   first_notice_.store(0, std::memory_order_relaxed);
   asked_.store(false, std::memory_order_relaxed);
   warned_.store(false, std::memory_order_relaxed);
   id_.store(id, std::memory_order_relaxed);
-  closed_ = false;
+  closed_ = ended_ = false;
 }
 
 void Context::close() {
-  {
-    std::lock_guard guard(lock_);
-    if (closed_) return;
-    closed_ = true;  // nothing is born here from now on
-  }
+  Lock lock(lock_);
+  if (closed_) return;
+  closed_ = true;  // nothing is born here from now on
   ContextRegistry::instance().forget(id());
-  while (true) {
-    Region* doomed = nullptr;
-    {
-      std::lock_guard guard(lock_);
-      Region* child = regions_->root().first_child;
-      if (child == nullptr) break;
-      doomed = regions_->begin_close(*child);
-    }
-    end_doomed(doomed, Reason::kShutdown);
+  Visit visit(*this, lock);
+  await_visitors(lock);
+  while (Region* child = regions_->root().first_child) {
+    end_doomed(lock, regions_->begin_close(*child), Reason::kShutdown);
+    lock.lock();
   }
+  lock.unlock();
   end_root();
   await_notices();
-  host_ = nullptr;
-  retire_if_empty();
+}
+
+void Context::await_visitors(Lock& lock) noexcept {
+  while (visits_ != Visit::mine_in(*this)) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
 }
 
 // A notice that was under way when its tensor ended still has the slot; it arrives within
-// instructions.
-void Context::await_notices() noexcept {
+// instructions. Another thread may be in the middle of closing a region, or inside the host.
+void Context::await_quiet() noexcept {
   while (true) {
     {
       std::lock_guard guard(lock_);
       take_notices();
-      if (undead_ == 0) return;
+      if (undead_ == 0 && host_calls_ == 0 && regions_->open_count() == 0) {
+        host_ = nullptr;
+        ended_ = true;
+        return;
+      }
     }
     std::this_thread::yield();
   }
 }
 
+// Holds are let go after the context has ended, and any of them may be the last.
 void Context::retire_if_empty() noexcept {
-  {
-    std::lock_guard guard(lock_);
-    const bool empty = closed_ && host_ == nullptr && regions_ != nullptr && records_.live() == 0 &&
-                       internals_->storages.count() == 0 && id() != 0;
-    if (!empty) return;
-    id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+  Lock lock(lock_);
+  const auto empty = [&] {
+    return closed_ && visits_ == 0 && id() != 0 && records_.live() == 0 &&
+           internals_->storages.count() == 0;
+  };
+  while (empty()) {
+    take_notices();
+    if (undead_ == 0) {
+      id_.store(0, std::memory_order_relaxed);  // whoever comes second finds it retired
+      lock.unlock();
+      return ContextRegistry::instance().recycle(*this);
+    }
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
   }
-  ContextRegistry::instance().recycle(*this);
 }
 
 // ---- birth
@@ -219,12 +236,19 @@ Handle Context::adopt(const ForeignSpec& spec) {
   storage.key = spec.key;
   enter_storage(storage, device, spec.bytes);
   if (spec.key != 0) internals_->keys.insert(storage);
-  device.foreign_born(spec.bytes);
-  last_birth_.store(spec.bytes, std::memory_order_relaxed);
-  foreign_devices_.store(foreign_devices_.load(std::memory_order_relaxed) | 1u << device.id(),
-                         std::memory_order_relaxed);
+  book_foreign(device, spec.bytes);
+  shard(device).last_birth.store(spec.bytes, std::memory_order_relaxed);
   enter(record, storage, region, entry);
   return record.name();
+}
+
+void Context::book_foreign(Device& device, std::uint64_t bytes) noexcept {
+  ForeignShard& booked = shard(device);
+  if (!booked.joined) [[unlikely]] {
+    device.join(booked);
+    foreign_devices_.fetch_or(1u << device.id(), std::memory_order_relaxed);
+  }
+  device.foreign_born(booked, bytes);
 }
 
 std::pair<TensorRecord&, Storage&> Context::acquire(Lock&) {
@@ -232,7 +256,8 @@ std::pair<TensorRecord&, Storage&> Context::acquire(Lock&) {
   try {
     return {record, internals_->storages.acquire()};
   } catch (...) {
-    records_.release(record);
+    record.flags = 0;
+    leave_table(record);
     throw;
   }
 }
@@ -257,7 +282,8 @@ void Context::enter(TensorRecord& record, Storage& storage, Region& region,
   record.flags = entry.flags;
   record.tag = entry.tag;
   record.return_to = 0;
-  std::copy_n(entry.dims.begin(), std::min(entry.dims.size(), kMaxRank), record.dims.begin());
+  const std::size_t kept = std::min(entry.dims.size(), kMaxRank);
+  for (std::size_t i = 0; i < kMaxRank; ++i) record.dims[i] = i < kept ? entry.dims[i] : 0;
   ++storage.tensors;
   storage.unwatched += watched ? 0 : 1;
   RegionTree::link(region, record);
@@ -293,8 +319,8 @@ void Context::rebook(Handle handle, Device* device, std::uint64_t bytes) {
   storage.device = &to;
   ledger(from).storage_resized(storage.bytes, bytes);
   if (&to != &from) ledger(from).moved_to(ledger(to), storage.tensors, storage.unwatched, bytes);
-  from.foreign_ended(storage.bytes);
-  to.foreign_born(bytes);
+  from.foreign_ended(shard(from), storage.bytes);
+  book_foreign(to, bytes);
   if (bytes > storage.bytes) born_bytes_ += bytes - storage.bytes;
   storage.bytes = bytes;
 }
@@ -358,7 +384,7 @@ void Context::end_storage(Storage& storage, Reason reason, EndBatch& batch) noex
   if (storage.block.data != nullptr) {
     batch.add_freed(storage);
   } else {
-    storage.device->foreign_ended(storage.bytes);
+    storage.device->foreign_ended(shard(*storage.device), storage.bytes);
   }
   internals_->storages.release(storage);
 }
@@ -372,89 +398,6 @@ void Context::leave_table(TensorRecord& record) noexcept {
     records_.recycle(record);
   } else {
     ++undead_;
-  }
-}
-
-// ---- holds
-
-StorageRef Context::hold(Handle handle) {
-  std::unique_lock lock(lock_);
-  Storage& storage = *live(lock, handle, "hold").storage;
-  storage.refs.fetch_add(1, std::memory_order_relaxed);
-  return StorageRef(storage);
-}
-
-Handle Context::hold_by_name(Handle handle) {
-  std::unique_lock lock(lock_);
-  Storage& storage = *live(lock, handle, "hold").storage;
-  const std::uint64_t offset = records_.find(handle)->tag;
-  TensorRecord& record = records_.acquire();
-  storage.refs.fetch_add(1, std::memory_order_relaxed);
-  record.storage = &storage;
-  record.flags = TensorRecord::kHold;
-  record.tag = storage.block ? offset : 0;
-  record.region = nullptr;
-  return record.name();
-}
-
-Context::Found Context::find_hold(Handle hold) {
-  auto* table = static_cast<Records*>(SlotSpace<TensorRecord>::instance().table_of(hold));
-  if (table == nullptr) raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
-  std::unique_lock lock(table->context.lock_);
-  TensorRecord* record = table->find(hold);
-  if (record != nullptr && record->has(TensorRecord::kHold)) {
-    return {&table->context, record, std::move(lock)};
-  }
-  if (record == nullptr && table->has_ended(hold))
-    return {&table->context, nullptr, std::move(lock)};
-  lock.unlock();
-  raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
-}
-
-std::span<std::byte> Context::held_data(Handle hold) {
-  Found found = find_hold(hold);
-  if (found.record == nullptr) {
-    found.lock.unlock();
-    raise(ErrorKind::kStaleHandle, "[hold] {:#x} has been released", hold);
-  }
-  const Storage& storage = *found.record->storage;
-  if (!storage.block) return {};
-  return {storage.block.data + found.record->tag, storage.bytes - found.record->tag};
-}
-
-bool Context::release_by_name(Handle hold) {
-  Found found = find_hold(hold);
-  if (found.record == nullptr) return false;
-  StorageRef last(*found.record->storage);  // lets go after the lock
-  found.context->leave_table(*found.record);
-  found.lock.unlock();
-  last.reset();
-  found.context->retire_if_empty();
-  return true;
-}
-
-void StorageRef::last_released(Storage& storage) noexcept {
-  Context& context = *storage.context;
-  Context::OneEnd batch;
-  {
-    std::lock_guard guard(context.lock_);
-    context.ledger(*storage.device).hold_ended(storage.bytes);
-    if (storage.block.data != nullptr) {
-      batch.add_freed(storage);
-    } else {
-      storage.device->foreign_ended(storage.bytes);
-    }
-    context.internals_->storages.release(storage);
-  }
-  batch.carry_out(nullptr);
-  context.retire_if_empty();
-}
-
-void StorageRef::note_use(StreamId stream) const {
-  if (storage_->block.data == nullptr) return;
-  std::lock_guard guard(storage_->context->lock_);
-  if (!storage_->device->pool().note_use(storage_->block, storage_->note, stream)) {
-    throw OutOfMemory("[note_use] no memory to note which streams use a block");
   }
 }
 

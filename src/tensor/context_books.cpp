@@ -1,12 +1,14 @@
 // The books: what they say, whether they balance, and who holds what.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "ebb/base/bytes.hpp"
 #include "ebb/base/error.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
+#include "tensor/host_call.hpp"
 
 namespace ebb {
 namespace {
@@ -106,8 +108,7 @@ void Context::audit_own() {
   if (storages != sum.storages.count + sum.held.count) {
     off(name(), "storages = live + held", storages, sum.storages.count + sum.held.count);
   }
-  std::uint64_t owned = 0;
-  if (regions_ != nullptr) regions_->for_each([&](Region& region) { owned += region.owned_count; });
+  const std::uint64_t owned = regions_ == nullptr ? 0 : regions_->owned_count();
   if (owned != sum.live) off(name(), "owned by regions = live tensors", owned, sum.live);
 }
 
@@ -132,7 +133,7 @@ void Context::audit() {
 }
 
 // Takes the lock a chunk at a time: a walk over a million tensors delays nobody.
-void Context::gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites) {
+void Context::gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites) {
   struct Seen {
     SiteId site;
     std::uint64_t bytes;
@@ -148,7 +149,8 @@ void Context::gather_holdings(const Device* device, std::map<SiteId, SiteHolding
         if (!record.live() || record.has(TensorRecord::kHold)) continue;
         const Storage& storage = *record.storage;
         if (device != nullptr && storage.device != device) continue;
-        seen[count++] = {record.site, storage.bytes / storage.tensors, record.queued()};
+        const SiteId site = by == By::kSite ? record.site : record.region->label;
+        seen[count++] = {site, storage.bytes / storage.tensors, record.queued()};
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -160,16 +162,16 @@ void Context::gather_holdings(const Device* device, std::map<SiteId, SiteHolding
   }
 }
 
-std::vector<SiteHolding> Context::holdings(const Device* device) {
+std::vector<SiteHolding> Context::holdings(const Device* device, By by) {
   std::map<SiteId, SiteHolding> sites;
-  gather_holdings(device, sites);
+  gather_holdings(device, by, sites);
   return by_bytes(sites);
 }
 
-std::vector<SiteHolding> Context::total_holdings(const Device* device) {
+std::vector<SiteHolding> Context::total_holdings(const Device* device, By by) {
   std::map<SiteId, SiteHolding> sites;
   ContextRegistry::instance().for_each(
-      [&](Context& context) { context.gather_holdings(device, sites); });
+      [&](Context& context) { context.gather_holdings(device, by, sites); });
   return by_bytes(sites);
 }
 
@@ -192,7 +194,12 @@ void Context::warn_overrun(Device& device) {
       "holders:{}",
       device.name(), format_bytes(device.in_use()), format_bytes(device.budget()),
       name_holders(device));
-  if (host_ != nullptr) host_->warn(message);
+  std::optional<HostCall> call;
+  {
+    std::lock_guard guard(lock_);
+    call.emplace(*this);
+  }
+  if (call->host() != nullptr) call->host()->warn(message);
 }
 
 }  // namespace ebb

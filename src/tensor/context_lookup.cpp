@@ -38,10 +38,11 @@ TensorRecord& Context::live(Lock& lock, Handle handle, std::string_view who) {
 }
 
 void Context::raise_stale(Handle handle, std::string_view who) {
-  std::string what;
+  std::string what, context;
   bool ended = false;
   {
     std::lock_guard guard(lock_);
+    context = name();
     ended = records_.has_ended(handle);
     const TensorRecord* slot = SlotSpace<TensorRecord>::instance().find_slot(handle);
     if (ended &&
@@ -54,7 +55,7 @@ void Context::raise_stale(Handle handle, std::string_view who) {
           trace::on() ? traced_past(handle) : std::string());
   }
   raise(ErrorKind::kStaleHandle, "[{}] {:#x} names no tensor of context \"{}\"", who, handle,
-        name());
+        context);
 }
 
 Region& Context::region(Lock& lock, RegionId id, std::string_view who) {

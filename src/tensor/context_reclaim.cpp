@@ -12,8 +12,10 @@
 // that a dispose or the end of its region can take it out again, and so that switching reclaim on
 // later finds it.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "ebb/base/bytes.hpp"
@@ -23,6 +25,7 @@
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -96,29 +99,38 @@ TensorRecord* Context::next_waiting(Scope scope) const noexcept {
 
 Drained Context::drain_batch(Scope scope, bool& more) {
   ManyEnds batch;
-  {
-    std::lock_guard guard(lock_);
-    const bool giving = reclaiming();
-    TensorRecord* record = nullptr;
-    int taken = 0;
-    while (!batch.full() && taken < kMostNotices && (record = orphans_.pop()) != nullptr) {
-      ++taken;
-      const bool ends = giving && record->live() && !record->has(TensorRecord::kHold) &&
-                        (scope == Scope::kAll || record->storage->block.data != nullptr);
-      if (ends) {
-        record->flags |= TensorRecord::kDequeued;
-        end(*record, Reason::kReclaimed, batch);
-      } else {
-        notice(*record);
-      }
-    }
-    while (giving && !batch.full() && (record = next_waiting(scope)) != nullptr) {
+  std::unique_lock lock(lock_);
+  const bool giving = reclaiming();
+  TensorRecord* record = nullptr;
+  int taken = 0;
+  while (!batch.full() && taken < kMostNotices && (record = orphans_.pop()) != nullptr) {
+    ++taken;
+    const bool ends = giving && record->live() && !record->has(TensorRecord::kHold) &&
+                      (scope == Scope::kAll || record->storage->block.data != nullptr);
+    if (ends) {
+      record->flags |= TensorRecord::kDequeued;
       end(*record, Reason::kReclaimed, batch);
+    } else {
+      notice(*record);
     }
-    more = batch.full() || taken == kMostNotices;
   }
-  batch.carry_out(host_);
+  while (giving && !batch.full() && (record = next_waiting(scope)) != nullptr) {
+    end(*record, Reason::kReclaimed, batch);
+  }
+  more = batch.full() || taken == kMostNotices;
+  carry_out(lock, batch);
   return batch.drained();
+}
+
+void Context::carry_out(Lock& lock, EndBatch& batch) {
+  if (!batch.tells_host()) {
+    lock.unlock();
+    return batch.carry_out(nullptr);
+  }
+  Visit visit(*this, lock);
+  Host* const host = host_;
+  lock.unlock();
+  batch.carry_out(host);
 }
 
 Drained Context::drain(Scope scope) {
@@ -151,18 +163,23 @@ class Context::ClimbScope {
       if (nobody == me || std::chrono::steady_clock::now() > until) return;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    entered_ = true;
+    std::unique_lock lock(context_.lock_);
+    if (context_.closed_) {  // its host may be gone
+      context_.climbing_.store(std::thread::id());
+    } else {
+      visit_.emplace(context_, lock);
+    }
   }
   ~ClimbScope() {
-    if (entered_) context_.climbing_.store(std::thread::id());
+    if (entered()) context_.climbing_.store(std::thread::id());
   }
   ClimbScope(const ClimbScope&) = delete;
   ClimbScope& operator=(const ClimbScope&) = delete;
-  bool entered() const noexcept { return entered_; }
+  bool entered() const noexcept { return visit_.has_value(); }
 
  private:
   Context& context_;
-  bool entered_ = false;
+  std::optional<Visit> visit_;
 };
 
 // Room in one of Ebb's own pools.
@@ -245,11 +262,15 @@ bool Context::may_collect() const {
 bool Context::climb(Ladder& ladder, Stake stake, std::uint64_t budget) {
   ClimbScope scope(*this);
   if (!scope.entered()) return ladder.fits();
-  Governor::Request request{.stake = stake, .budget = budget, .can_collect = may_collect()};
+  Governor::Request request{.stake = stake, .budget = budget};
+  std::optional<HostCall> call;
   {
     std::lock_guard guard(lock_);
+    if (closed_) return ladder.fits();
+    call.emplace(*this);
     request.born = born_bytes_;
   }
+  request.can_collect = may_collect();
   return governor_->climb(ladder, request);
 }
 
@@ -293,8 +314,8 @@ Drained Context::safe_point(Device* device, std::uint64_t upcoming) {
     return drained;
   }
   std::uint32_t devices = foreign_devices_.load(std::memory_order_relaxed);
-  for (DeviceId id = 1; devices >> id != 0; ++id) {
-    Device* each = (devices >> id & 1u) != 0 ? Device::find(id) : nullptr;
+  for (; devices != 0; devices &= devices - 1) {
+    Device* each = Device::find(static_cast<DeviceId>(std::countr_zero(devices)));
     if (each != nullptr) keep_under_budget(*each, upcoming, drained);
   }
   return drained;
@@ -302,7 +323,7 @@ Drained Context::safe_point(Device* device, std::uint64_t upcoming) {
 
 void Context::keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained) {
   // The host seldom knows what its next kernel makes; often it is like the last.
-  upcoming = std::max(upcoming, last_birth_.load(std::memory_order_relaxed));
+  upcoming = std::max(upcoming, shard(device).last_birth.load(std::memory_order_relaxed));
   if (!device.over_budget(upcoming)) {
     if (governor_->overrun()) governor_->recovered();
     return;
@@ -320,14 +341,16 @@ Drained Context::collect(Collection kind, bool rationed) {
   ForeignLadder ladder(*this, nullptr, 0);
   ladder.drain();
   ClimbScope scope(*this);
-  if (scope.entered() && may_collect()) {
-    std::uint64_t born = 0;
-    {
-      std::lock_guard guard(lock_);
-      born = born_bytes_;
-    }
-    governor_->collect(ladder, kind, rationed, born);
+  if (!scope.entered()) return ladder.drained;
+  std::uint64_t born = 0;
+  std::optional<HostCall> call;
+  {
+    std::lock_guard guard(lock_);
+    if (closed_) return ladder.drained;
+    call.emplace(*this);
+    born = born_bytes_;
   }
+  if (may_collect()) governor_->collect(ladder, kind, rationed, born);
   return ladder.drained;
 }
 

@@ -1,10 +1,12 @@
 // Regions as the host sees them: by name, one call each.
 #include <mutex>
+#include <optional>
 
 #include "ebb/base/error.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 
@@ -21,54 +23,59 @@ RegionId Context::open(RegionId parent, std::string_view label) {
 }
 
 bool Context::close(RegionId id) {
-  Region* doomed = nullptr;
-  {
-    std::unique_lock lock(lock_);
-    if (regions_ != nullptr && regions_->find(id) == nullptr && regions_->has_ended(id))
-      return false;
-    if (id == 0) {
-      lock.unlock();
-      raise(ErrorKind::kInvalidArgument, "[close] a region's name is needed");
-    }
-    Region& closing = region(lock, id, "close");
-    if (&closing == &regions_->root()) {
-      lock.unlock();
-      raise(ErrorKind::kWrongState, "[close] the root ends with its context only");
-    }
-    doomed = regions_->begin_close(closing);
+  std::unique_lock lock(lock_);
+  if (regions_ != nullptr && regions_->find(id) == nullptr && regions_->has_ended(id)) return false;
+  if (id == 0) {
+    lock.unlock();
+    raise(ErrorKind::kInvalidArgument, "[close] a region's name is needed");
   }
-  end_doomed(doomed, Reason::kRegion);
+  Region& closing = region(lock, id, "close");
+  if (&closing == &regions_->root()) {
+    lock.unlock();
+    raise(ErrorKind::kWrongState, "[close] the root ends with its context only");
+  }
+  end_doomed(lock, regions_->begin_close(closing), Reason::kRegion);
   return true;
 }
 
-// Ends what the doomed regions own, a batch at a time; lent tensors go back where they came from.
-void Context::end_doomed(Region* doomed, Reason reason) {
-  while (doomed != nullptr) {
+// Ends what the doomed regions own, a batch at a time.
+void Context::end_doomed(Lock& lock, Region* doomed, Reason reason) {
+  Visit visit(*this, lock);
+  while (true) {
     ManyEnds batch;
-    {
-      std::lock_guard guard(lock_);
-      while (doomed != nullptr && !batch.full()) {
-        Owned* owned = RegionTree::take_owned(*doomed);
-        if (owned == nullptr) {
-          doomed = regions_->finish(*doomed);
-          continue;
-        }
-        Region* home = owned->return_to == 0 ? nullptr : regions_->find(owned->return_to);
-        owned->return_to = 0;
-        if (home != nullptr) {
-          RegionTree::link(*home, *owned);
-        } else {
-          end_unlinked(static_cast<TensorRecord&>(*owned), reason, batch);
-        }
-      }
-    }
-    batch.carry_out(host_);
+    doomed = fill(batch, doomed, reason);
+    Host* const host = host_;
+    if (doomed == nullptr && !batch.tells_host()) visit.leave(lock);
+    lock.unlock();
+    batch.carry_out(host);
+    if (doomed == nullptr) return;
+    lock.lock();
   }
+}
+
+// Lent tensors go back where they came from, unless the context is ending. Returns what is left.
+Region* Context::fill(EndBatch& batch, Region* doomed, Reason reason) noexcept {
+  while (doomed != nullptr && !batch.full()) {
+    Owned* owned = RegionTree::take_owned(*doomed);
+    if (owned == nullptr) {
+      doomed = regions_->finish(*doomed);
+      continue;
+    }
+    Region* home = owned->return_to == 0 || closed_ ? nullptr : regions_->find(owned->return_to);
+    owned->return_to = 0;
+    if (home != nullptr) {
+      RegionTree::link(*home, *owned);
+    } else {
+      end_unlinked(static_cast<TensorRecord&>(*owned), reason, batch);
+    }
+  }
+  return doomed;
 }
 
 void Context::end_root() {
   for (bool more = true; more;) {
     ManyEnds batch;
+    std::optional<HostCall> call;
     {
       std::lock_guard guard(lock_);
       Owned* owned = nullptr;
@@ -76,8 +83,9 @@ void Context::end_root() {
         end_unlinked(static_cast<TensorRecord&>(*owned), Reason::kShutdown, batch);
       }
       more = owned != nullptr || batch.full();
+      if (batch.calls_host()) call.emplace(*this);
     }
-    batch.carry_out(host_);
+    batch.carry_out(call ? call->host() : nullptr);
   }
 }
 

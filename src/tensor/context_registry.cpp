@@ -44,7 +44,7 @@ void ContextRegistry::forget(std::uint64_t id) noexcept {
 }
 
 void ContextRegistry::recycle(Context& context) noexcept {
-  std::lock_guard guard(mutex_);
+  std::scoped_lock guard(mutex_, context.lock_);
   for (DeviceId i = 0; i < kMaxDevices; ++i) {
     ended_[i] += context.ledgers_[i].books();
     context.ledgers_[i] = Ledger();
@@ -56,6 +56,7 @@ void ContextRegistry::recycle(Context& context) noexcept {
   ended_costs_.longest_ns = std::max(ended_costs_.longest_ns, costs.longest_ns);
   context.records_.clear();
   context.regions_.reset();
+  context.host_ = nullptr;
   std::ranges::find(cells_, &context, [](const Cell& cell) { return cell.context.get(); })->taken =
       false;
 }

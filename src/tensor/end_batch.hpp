@@ -2,7 +2,9 @@
 // to their pools, and foreign tensors to their host.
 #pragma once
 
-#include <array>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
 
 #include "ebb/tensor/context.hpp"
 
@@ -13,16 +15,25 @@ class Context::EndBatch {
   EndBatch(const EndBatch&) = delete;
   EndBatch& operator=(const EndBatch&) = delete;
 
-  // No room for one more tensor.
-  bool full() const noexcept { return freed_count_ == most_ || ended_count_ == most_; }
+  // No room for one more tensor. Views free nothing, but the lock is not held for a million of
+  // them.
+  bool full() const noexcept {
+    return freed_count_ == most_ || ended_count_ == most_ || drained_.tensors >= kMostTensors;
+  }
+  bool tells_host() const noexcept { return ended_count_ != 0; }
 
   void add_freed(const Storage& storage) noexcept {
-    freed_[freed_count_++] = {&storage.device->pool(), storage.block, storage.note};
+    std::construct_at(freed_ + freed_count_++,
+                      Freed{&storage.device->pool(), storage.block, storage.note});
   }
-  void add_ended(const ForeignEnd& end) noexcept { ended_[ended_count_++] = end; }
+  void add_ended(const ForeignEnd& end) noexcept {
+    std::construct_at(ended_ + ended_count_++, end);
+  }
   void count_tensor() noexcept { ++drained_.tensors; }
   void count_bytes(std::uint64_t bytes) noexcept { drained_.bytes += bytes; }
   const Drained& drained() const noexcept { return drained_; }
+  // Whether the host has something to free.
+  bool calls_host() const noexcept { return ended_count_ != 0; }
 
   // Without the lock.
   void carry_out(Host* host) {
@@ -40,14 +51,16 @@ class Context::EndBatch {
 
  protected:
   struct Freed {
-    Pool* pool = nullptr;
+    Pool* pool;
     Block block;
-    UseNote* note = nullptr;
+    UseNote* note;
   };
   EndBatch(Freed* freed, ForeignEnd* ended, std::size_t most) noexcept
       : freed_(freed), ended_(ended), most_(most) {}
 
  private:
+  static constexpr std::uint64_t kMostTensors = 256;
+
   Freed* freed_;
   ForeignEnd* ended_;
   std::size_t most_;
@@ -56,14 +69,18 @@ class Context::EndBatch {
   Drained drained_;
 };
 
+// The arrays start out as raw bytes: one of these is made for every single end.
 template <std::size_t kMost>
 class Context::EndBatchOf : public Context::EndBatch {
  public:
-  EndBatchOf() noexcept : EndBatch(freed_, ended_, kMost) {}
+  EndBatchOf() noexcept
+      : EndBatch(reinterpret_cast<Freed*>(freed_), reinterpret_cast<ForeignEnd*>(ended_), kMost) {}
 
  private:
-  Freed freed_[kMost];
-  ForeignEnd ended_[kMost];
+  static_assert(std::is_trivially_destructible_v<Freed>);
+  static_assert(std::is_trivially_destructible_v<ForeignEnd>);
+  alignas(Freed) std::byte freed_[kMost * sizeof(Freed)];
+  alignas(ForeignEnd) std::byte ended_[kMost * sizeof(ForeignEnd)];
 };
 
 }  // namespace ebb

@@ -25,11 +25,24 @@ enum class BudgetMode : std::uint8_t { kHard = 0, kSoft = 1 };
 
 struct DeviceOptions {
   DeviceKind kind = DeviceKind::kSystem;
-  std::string name;
+  std::string name{};
   std::uint64_t capacity = 0;  // simulated
   std::uint64_t budget = 0;    // bytes; 0: none
   BudgetMode mode = BudgetMode::kHard;
-  std::unique_ptr<Heap> heap;  // custom: the device's memory
+  std::unique_ptr<Heap> heap{};  // custom: the device's memory
+};
+
+// One context's bytes on a foreign device. Only that context writes it, so counting a tensor is a
+// plain store; the device sums the shards of the contexts that use it.
+struct ForeignShard {
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> last_birth{0};  // bytes of the newest; the next is often like it
+  ForeignShard* next = nullptr;
+  bool joined = false;
+
+  void add(std::uint64_t more) noexcept {
+    bytes.store(bytes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
 };
 
 class Device {
@@ -61,15 +74,21 @@ class Device {
   std::uint64_t budget() const noexcept { return budget_.load(std::memory_order_relaxed); }
   BudgetMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
 
-  // Another runtime's bytes came or went.
-  void foreign_born(std::uint64_t bytes) noexcept;
-  void foreign_ended(std::uint64_t bytes) noexcept {
-    foreign_in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+  // A context begins to book this device's bytes in its shard. Once for each shard, for ever:
+  // contexts and foreign devices are never destroyed.
+  void join(ForeignShard& shard) noexcept;
+  // Another runtime's bytes came or went. Pre: under the lock of the shard's context.
+  void foreign_born(ForeignShard& shard, std::uint64_t bytes) noexcept {
+    shard.add(bytes);
+    const std::uint64_t now = foreign_in_use();
+    if (now > foreign_peak_.load(std::memory_order_relaxed)) raise_peak(now);
   }
+  void foreign_ended(ForeignShard& shard, std::uint64_t bytes) noexcept { shard.add(~bytes + 1); }
   // Pre: foreign. Whether `upcoming` more bytes would pass the budget.
   bool over_budget(std::uint64_t upcoming) const noexcept {
     const std::uint64_t budget = budget_.load(std::memory_order_relaxed);
-    return budget != 0 && foreign_in_use_.load(std::memory_order_relaxed) + upcoming > budget;
+    const std::uint64_t in_use = foreign_in_use();
+    return budget != 0 && (in_use > budget || upcoming > budget - in_use);
   }
 
   std::uint64_t in_use() const noexcept;
@@ -78,17 +97,26 @@ class Device {
 
  private:
   void reopen(DeviceOptions options);
+  void raise_peak(std::uint64_t bytes) noexcept;
+  std::uint64_t foreign_in_use() const noexcept {
+    std::uint64_t sum = 0;
+    for (const ForeignShard* shard = shards_.load(std::memory_order_acquire); shard != nullptr;
+         shard = shard->next) {
+      sum += shard->bytes.load(std::memory_order_relaxed);
+    }
+    return sum;
+  }
 
   const DeviceId id_;
   const DeviceKind kind_;
-  const std::uint64_t capacity_;
+  std::size_t capacity_ = 0;  // simulated: what was asked for
   std::string name_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<LimitHeap> limit_;
   std::unique_ptr<Pool> pool_;
   std::atomic<std::uint64_t> budget_{0};
   std::atomic<BudgetMode> mode_{BudgetMode::kHard};
-  std::atomic<std::uint64_t> foreign_in_use_{0};
+  std::atomic<ForeignShard*> shards_{nullptr};
   std::atomic<std::uint64_t> foreign_peak_{0};
   std::uint32_t openings_ = 0;  // 0: closed; guarded by the registry's mutex, as is name_
 

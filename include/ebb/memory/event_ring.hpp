@@ -1,8 +1,10 @@
 // EventRing: the last n events of one thread, readable from another while it writes.
 //
-// One writer. Each event is four relaxed-atomic words, so a reader can at worst see a mixture of two
+// One writer. Each event is four atomic words, so a reader can at worst see a mixture of two
 // events, and it throws those away: before the writer overwrites the slot of event i - n it has
-// published head = i, so whatever is at or below head - n after the copy may be torn.
+// published head = i, so whatever is at or below head - n after the copy may be torn. (Words are
+// stored with release and loaded with acquire: who sees a new word sees that head too. On x86 these
+// are plain moves.)
 #pragma once
 
 #include <array>
@@ -23,9 +25,9 @@ enum class EventKind : std::uint16_t {
 };
 
 struct TraceEvent {
-  std::uint64_t id = 0;     // address or handle
+  std::uint64_t id = 0;  // address or handle
   std::uint64_t bytes = 0;
-  std::uint32_t site = 0;   // interned stack, 0 = unknown
+  std::uint32_t site = 0;  // interned stack, 0 = unknown
   EventKind kind = EventKind::kNone;
   std::uint16_t detail = 0;  // reason or stream
   std::uint64_t time = 0;    // ns of the steady clock, coarse: read every kTimeEvery events
@@ -41,16 +43,17 @@ class EventRing {
   // Writer only. `event.time` is filled in here.
   void push(TraceEvent event) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head % kTimeEvery == 0) [[unlikely]] time_ = now();
+    if (head % kTimeEvery == 0) [[unlikely]]
+      time_ = now();
     event.time = time_;
-    std::atomic_thread_fence(std::memory_order_release);
     const auto words = std::bit_cast<std::array<std::uint64_t, 4>>(event);
     Slot& slot = slots_[head % kEvents];
-    for (std::size_t i = 0; i < 4; ++i) slot[i].store(words[i], std::memory_order_relaxed);
+    for (std::size_t i = 0; i < 4; ++i) slot[i].store(words[i], std::memory_order_release);
     head_.store(head + 1, std::memory_order_release);
   }
 
-  // Any thread: the events still there, oldest first. With `since`, only those pushed from that count on.
+  // Any thread: the events still there, oldest first. With `since`, only those pushed from that
+  // count on.
   std::vector<TraceEvent> snapshot(std::uint64_t since = 0) const;
 
   // Events ever pushed.

@@ -67,6 +67,8 @@ struct CollectionCosts {
 class Governor {
  public:
   explicit Governor(GovernorOptions options = {});
+  // Forgets what it learned and counted. Pre: no climb is under way.
+  void restart(GovernorOptions options) noexcept;
 
   struct Request {
     Stake stake = Stake::kMustFit;
@@ -91,7 +93,7 @@ class Governor {
   std::uint64_t run(Ladder& ladder, Collection kind, std::uint64_t born);
   void judge_minor(std::uint64_t found, const Request& request, bool fits);
 
-  const GovernorOptions options_;
+  GovernorOptions options_;
   std::atomic<bool> overrun_{false};
   std::uint32_t minor_penalty_ = 0;  // climbs that skip the minor rung after the next poor one
   std::uint32_t minor_skips_ = 0;    // of those, still to come

@@ -1,4 +1,5 @@
-// Adaptors: heaps over a heap. Each adds one thing and passes everything else on, so that they stack:
+// Adaptors: heaps over a heap. Each adds one thing and passes everything else on, so that they
+// stack:
 //
 //   SystemHeap memory;
 //   LimitHeap limited(memory, 1 << 30);
@@ -24,9 +25,15 @@ class HeapAdaptor : public Heap {
 
   HeapTraits traits() const noexcept override { return below_.traits(); }
   std::byte* reserve(std::size_t bytes) noexcept override { return below_.reserve(bytes); }
-  void unreserve(std::byte* base, std::size_t bytes) noexcept override { below_.unreserve(base, bytes); }
-  bool commit(std::byte* base, std::size_t bytes) noexcept override { return below_.commit(base, bytes); }
-  void decommit(std::byte* base, std::size_t bytes) noexcept override { below_.decommit(base, bytes); }
+  void unreserve(std::byte* base, std::size_t bytes) noexcept override {
+    below_.unreserve(base, bytes);
+  }
+  bool commit(std::byte* base, std::size_t bytes) noexcept override {
+    return below_.commit(base, bytes);
+  }
+  void decommit(std::byte* base, std::size_t bytes) noexcept override {
+    below_.decommit(base, bytes);
+  }
   StreamId create_stream() override { return below_.create_stream(); }
   void destroy_stream(StreamId stream) noexcept override { below_.destroy_stream(stream); }
   Ticket submitted(StreamId stream) const noexcept override { return below_.submitted(stream); }
@@ -49,7 +56,6 @@ class LimitHeap final : public HeapAdaptor {
   explicit LimitHeap(Heap& below, std::size_t limit = std::numeric_limits<std::size_t>::max())
       : HeapAdaptor(below), limit_(limit) {}
 
-  HeapTraits traits() const noexcept override;
   bool commit(std::byte* base, std::size_t bytes) noexcept override;
   void decommit(std::byte* base, std::size_t bytes) noexcept override;
 
@@ -62,8 +68,8 @@ class LimitHeap final : public HeapAdaptor {
   std::atomic<std::size_t> committed_{0};
 };
 
-// Fails on purpose. Every call that may fail (reserve, commit, record) is a fault point, numbered from 1
-// in the order of calls.
+// Fails on purpose. Every call that may fail (reserve, commit, record) is a fault point, numbered
+// from 1 in the order of calls.
 class FaultHeap final : public HeapAdaptor {
  public:
   using HeapAdaptor::HeapAdaptor;

@@ -40,30 +40,30 @@ class OrphanQueue {
 
   // Takes one slot off, or null. The slot is still `queued` and may have ended since.
   T* pop() noexcept {
-    if (chain_ == nullptr) {
+    T* slot = chain_.load(std::memory_order_relaxed);
+    if (slot == nullptr) {
       if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-      chain_ = head_.exchange(nullptr, std::memory_order_acq_rel);
-      if (chain_ == nullptr) return nullptr;
+      slot = head_.exchange(nullptr, std::memory_order_acq_rel);
+      chain_.store(slot, std::memory_order_relaxed);
     }
-    T* next = chain_->link.load(std::memory_order_acquire);
+    T* next = slot->link.load(std::memory_order_acquire);
     if (next == pending()) return nullptr;
-    T* slot = chain_;
-    chain_ = next;
+    chain_.store(next, std::memory_order_relaxed);
     return slot;
   }
 
-  // A hint, exact for the consumer.
-  bool empty() const noexcept {
-    return chain_ == nullptr && head_.load(std::memory_order_relaxed) == nullptr;
+  // Whether something waits: exact for the consumer, a hint on any other thread. Also true for what
+  // is left behind a pending node, or nobody would come back for it.
+  bool noticed() const noexcept {
+    return head_.load(std::memory_order_relaxed) != nullptr ||
+           chain_.load(std::memory_order_relaxed) != nullptr;
   }
-  // Whether something was pushed since the consumer last took the chain: readable on any thread.
-  bool noticed() const noexcept { return head_.load(std::memory_order_relaxed) != nullptr; }
 
  private:
   static T* pending() noexcept { return reinterpret_cast<T*>(std::uintptr_t{1}); }
 
   std::atomic<T*> head_{nullptr};
-  T* chain_ = nullptr;  // taken, newest first, not yet popped
+  std::atomic<T*> chain_{nullptr};  // taken, newest first, not yet popped; the consumer's
 };
 
 }  // namespace ebb

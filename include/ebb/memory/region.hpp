@@ -70,14 +70,8 @@ class RegionTree {
   // Of two regions the one that ends first: the deeper, or of equals the one opened last.
   static Region& shorter_lived(Region& a, Region& b) noexcept;
 
-  template <typename Visit>
-  void for_each(Visit&& visit) {
-    for (std::size_t c = 0; c < regions_.chunk_count(); ++c) {
-      for (Region& region : regions_.chunk(c)) {
-        if (region.live()) visit(region);
-      }
-    }
-  }
+  // In all regions, those being closed too.
+  std::uint64_t owned_count() noexcept;
 
  private:
   void adopt_child(Region& parent, Region& child) noexcept;

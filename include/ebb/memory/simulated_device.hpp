@@ -1,15 +1,15 @@
-// SimulatedDevice: a device whose streams run behind the caller, on any machine. It stands in for a GPU
-// where stream order, exhaustion and waiting are tested, and it is the detector too: work declares the
-// ranges it touches, and work queued on one stream while unfinished, unordered work of another stream
-// touches the same bytes (one of them writing) is a violation.
+// SimulatedDevice: a device whose streams run behind the caller, on any machine. It stands in for a
+// GPU where stream order, exhaustion and waiting are tested, and it is the detector too: work
+// declares the ranges it touches, and work queued on one stream while unfinished, unordered work of
+// another stream touches the same bytes (one of them writing) is a violation.
 //
 //   SimulatedDevice device({.capacity = 64 << 20, .seed = 7});
 //   device.submit(stream, {{block.data, 4096, SimulatedDevice::Access::kWrite}});
 //   device.step(10);                       // ten ticks of device time
 //   EXPECT_EQ(device.violations().size(), 0u);
 //
-// Device time passes only where something moves it: step(), wait(), a poll (by `steps_per_poll`), or the
-// thread of `threaded` mode. Given the same seed and calls, stepping is deterministic.
+// Device time passes only where something moves it: step(), wait(), a poll (by `steps_per_poll`),
+// or the thread of `threaded` mode. Given the same seed and calls, stepping is deterministic.
 #pragma once
 
 #include <array>
@@ -90,7 +90,8 @@ class SimulatedDevice final : public Heap {
   std::uint64_t records() const noexcept;  // record() calls that reached the device
 
  private:
-  using Clock = std::array<Ticket, kMaxStreams>;  // per stream: the ticket that is known to come before
+  using Clock =
+      std::array<Ticket, kMaxStreams>;  // per stream: the ticket that is known to come before
   struct Work {
     Ticket ticket = 0;
     std::uint32_t ticks_left = 1;

@@ -72,26 +72,25 @@ class SlotSpace {
     std::array<T, kChunkSlots> slots;
   };
 
-  // One for the process, never destroyed: notices may come after the statics have gone.
-  static SlotSpace& instance() {
-    static SlotSpace* space = std::make_unique<SlotSpace>().release();
-    return *space;
-  }
+  constexpr SlotSpace() = default;
+  static SlotSpace& instance() noexcept;
 
   // The slot a name points at, whatever lives there now; null if no such slot was ever made.
   T* find_slot(std::uint64_t name) const noexcept {
-    const std::uint32_t index = index_of(name);
-    Chunk* chunk = chunks_[index >> kChunkBits].load(std::memory_order_acquire);
-    return chunk == nullptr ? nullptr : &chunk->slots[index & (kChunkSlots - 1)];
+    Chunk* chunk = find_chunk(name);
+    return chunk == nullptr ? nullptr : &chunk->slots[index_of(name) & (kChunkSlots - 1)];
   }
   SlotTable<T>* table_of(std::uint64_t name) const noexcept {
-    Chunk* chunk = chunks_[index_of(name) >> kChunkBits].load(std::memory_order_acquire);
+    Chunk* chunk = find_chunk(name);
     return chunk == nullptr ? nullptr : chunk->table.load(std::memory_order_acquire);
   }
 
  private:
   friend class SlotTable<T>;
 
+  Chunk* find_chunk(std::uint64_t name) const noexcept {
+    return chunks_[index_of(name) >> kChunkBits].load(std::memory_order_acquire);
+  }
   // Throws std::bad_alloc, also when all 2^24 slots are taken.
   Chunk& take_chunk(SlotTable<T>* table) {
     std::lock_guard guard(mutex_);
@@ -124,6 +123,16 @@ class SlotSpace {
   Chunk* spares_ = nullptr;
   std::size_t used_ = 0;
 };
+
+// One for the process and each kind of record, there before any code runs and after the statics
+// have gone: notices may come late.
+template <typename T>
+inline constinit SlotSpace<T> slot_space{};
+
+template <typename T>
+SlotSpace<T>& SlotSpace<T>::instance() noexcept {
+  return slot_space<T>;
+}
 
 template <typename T>
 class SlotTable {
@@ -175,10 +184,10 @@ class SlotTable {
 
   // The live record of that name in this table, or null.
   T* find(std::uint64_t name) const noexcept {
-    T* slot = Space::instance().find_slot(name);
-    if (slot == nullptr || slot->generation() != generation_of(name) || !slot->live())
-      return nullptr;
-    return owns(name) ? slot : nullptr;
+    auto* chunk = Space::instance().find_chunk(name);
+    if (chunk == nullptr || chunk->table.load(std::memory_order_relaxed) != this) return nullptr;
+    T& slot = chunk->slots[index_of(name) & (Space::kChunkSlots - 1)];
+    return slot.generation() == generation_of(name) && slot.live() ? &slot : nullptr;
   }
   // Whether this table ever gave out that name and the record has ended since.
   bool has_ended(std::uint64_t name) const noexcept {

@@ -1,5 +1,5 @@
-// Event recording, switched at run time. Off: one relaxed load on the paths that would record. On: each
-// thread writes into a ring of its own, and anyone can take a snapshot of all rings.
+// Event recording, switched at run time. Off: one relaxed load on the paths that would record. On:
+// each thread writes into a ring of its own, and anyone can take a snapshot of all rings.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,8 @@ void set(bool enabled) noexcept;
 // Records whether tracing is on or not; callers ask on() first.
 inline void record(const TraceEvent& event) noexcept {
   EventRing* ring = detail::ring;
-  if (ring == nullptr) [[unlikely]] ring = detail::attach_ring();
+  if (ring == nullptr) [[unlikely]]
+    ring = detail::attach_ring();
   if (ring != nullptr) ring->push(event);
 }
 

@@ -27,6 +27,7 @@
 #include <thread>
 #include <vector>
 
+#include "ebb/base/error.hpp"
 #include "ebb/base/spin_lock.hpp"
 #include "ebb/memory/device.hpp"
 #include "ebb/memory/governor.hpp"
@@ -49,7 +50,8 @@ struct ForeignEnd {
   bool last = true;  // no other tensor shares the data any more
 };
 
-// What a context needs of its host. Called on the thread that called Ebb, with no lock held.
+// What a context needs of its host. Called on the thread that called Ebb, with no lock held; it may
+// call Ebb again, and even close the context. `end` and `warn` must not throw.
 class Host {
  public:
   virtual ~Host() = default;
@@ -61,7 +63,7 @@ class Host {
 };
 
 struct ContextOptions {
-  std::string name;
+  std::string name{};
   Host* host = nullptr;  // must outlive the context; null: no collector, nothing foreign
   bool minor = true;     // the collector has a minor collection that is cheaper than a major one
   double collect_share = 0.05;
@@ -70,7 +72,7 @@ struct ContextOptions {
 struct TensorSpec {
   Device* device = nullptr;
   DType dtype = DType::kFloat32;
-  Shape shape;
+  Shape shape{};
   RegionId region = 0;  // 0: the root
   SiteId site = 0;
   StreamId stream = kDefaultStream;
@@ -82,7 +84,7 @@ struct ForeignSpec {
   std::uint64_t bytes = 0;
   std::uint64_t tag = 0;
   DType dtype = DType::kUnknown;
-  std::span<const std::int64_t> dims;
+  std::span<const std::int64_t> dims{};
   RegionId region = 0;
   SiteId site = 0;
   bool watched = true;
@@ -126,9 +128,12 @@ struct MemoryReading {
   std::uint64_t lag_max_ns = 0;
 };
 
-// Live bytes and tensors of one creation site.
+// By what the live tensors are told apart: the place that made them, or the label of their region.
+enum class By : std::uint8_t { kSite, kRegionLabel };
+
+// Live bytes and tensors of one creation site, or of the regions with one label.
 struct SiteHolding {
-  SiteId site = 0;
+  SiteId site = 0;  // the interned site or label
   Tally live;
   std::uint64_t orphans = 0;
 };
@@ -148,11 +153,13 @@ class Context {
   static ContextPtr create(ContextOptions options);
   // By name; null if it has ended. The C ABI's way in.
   static Context* find(std::uint64_t id) noexcept;
-  // Ends everything in it. What is still held comes back when it is let go.
+  // Ends everything in it. Waits for calls under way on other threads; after it the host is not
+  // called any more. What is still held comes back when it is let go.
   void close();
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
   const std::string& name() const noexcept { return options_.name; }
+  Host* host() const noexcept { return options_.host; }
 
   // ---- tensors
   Handle make(const TensorSpec& spec);
@@ -198,9 +205,10 @@ class Context {
   static MemoryReading total_memory(const Device* device = nullptr);
   // The law of the ledger, over everything: throws Error(kInternal) naming the sum that is off.
   static void audit();
-  // Who holds what on the device (null: all), most bytes first.
-  std::vector<SiteHolding> holdings(const Device* device = nullptr);
-  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr);
+  // Who holds what on the device (null: all), most bytes first. Data that several tensors share is
+  // split among them.
+  std::vector<SiteHolding> holdings(const Device* device = nullptr, By by = By::kSite);
+  static std::vector<SiteHolding> total_holdings(const Device* device = nullptr, By by = By::kSite);
 
  private:
   friend class StorageRef;
@@ -215,6 +223,7 @@ class Context {
   class OwnLadder;
   class ForeignLadder;
   class ClimbScope;
+  class Visit;
   struct Internals;
   enum class Scope : std::uint8_t { kOwn, kAll };
   using Lock = std::unique_lock<SpinLock>;
@@ -240,6 +249,7 @@ class Context {
 
   Context();
   void reopen(ContextOptions options, std::uint64_t id);
+  void await_visitors(Lock& lock) noexcept;
   void await_notices() noexcept;
   void retire_if_empty() noexcept;
 
@@ -249,6 +259,7 @@ class Context {
   Region& open_to(Lock& lock, RegionId id, std::string_view who);  // not capped
   std::pair<TensorRecord&, Storage&> acquire(Lock& lock);
   void enter_storage(Storage& storage, Device& device, std::uint64_t bytes) noexcept;
+  void book_foreign(Device& device, std::uint64_t bytes) noexcept;
   void enter(TensorRecord& record, Storage& storage, Region& region, const Entry& entry) noexcept;
   void end(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
   void end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
@@ -261,6 +272,7 @@ class Context {
   Region& settled(Region& region) noexcept;
   WaitingList& waiting_list_of(const TensorRecord& record) noexcept;
   Ledger& ledger(const Device& device) noexcept { return ledgers_[device.id()]; }
+  ForeignShard& shard(const Device& device) noexcept { return shards_[device.id()]; }
   Books books(const Device* device) const noexcept;
   void audit_own();
 
@@ -271,8 +283,10 @@ class Context {
   Block allocate(const TensorSpec& spec, std::uint64_t bytes);
   Drained drain(Scope scope);
   Drained drain_batch(Scope scope, bool& more);
+  void carry_out(Lock& lock, EndBatch& batch);  // releases the lock
   void note_lag(std::uint64_t first_notice, std::uint64_t tensors) noexcept;
-  void end_doomed(Region* doomed, Reason reason);
+  void end_doomed(Lock& lock, Region* doomed, Reason reason);  // releases the lock
+  Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
   void end_root();
   void keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained);
   bool climb(Ladder& ladder, Stake stake, std::uint64_t budget);
@@ -280,10 +294,11 @@ class Context {
   bool may_collect() const;
   void warn_overrun(Device& device);
   bool ask_others(const Device& device);
-  void gather_holdings(const Device* device, std::map<SiteId, SiteHolding>& sites);
+  void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
   bool closed_ = true;
+  std::uint32_t visits_ = 0;  // calls that work here outside the lock
   std::atomic<std::uint64_t> id_{0};
   ContextOptions options_;
   Host* host_ = nullptr;
@@ -291,13 +306,13 @@ class Context {
   std::unique_ptr<RegionTree> regions_;
   std::unique_ptr<Internals> internals_;  // storages, and the map of foreign keys
   std::array<Ledger, kMaxDevices> ledgers_;
+  std::array<ForeignShard, kMaxDevices> shards_;  // this context's bytes on foreign devices
   OrphanQueue<TensorRecord> orphans_;
   WaitingList waiting_own_, waiting_foreign_;
   std::atomic<std::uint64_t> waiting_{0};  // in both lists
   std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
   std::uint64_t peak_orphans_ = 0;
   std::uint64_t born_bytes_ = 0;
-  std::atomic<std::uint64_t> last_birth_{0};       // bytes of the last foreign storage
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<bool> asked_{false};                 // another context needs memory
   std::atomic<std::uint64_t> first_notice_{0};     // when the oldest waiting notice came; 0: none
@@ -312,7 +327,12 @@ class [[nodiscard]] RegionScope {
  public:
   explicit RegionScope(Context& context, RegionId parent = 0, std::string_view label = {})
       : context_(context), id_(context.open(parent, label)) {}
-  ~RegionScope() { context_.close(id_); }
+  ~RegionScope() {
+    try {
+      context_.close(id_);
+    } catch (const Error&) {  // its context has ended, and took it along
+    }
+  }
   RegionScope(const RegionScope&) = delete;
   RegionScope& operator=(const RegionScope&) = delete;
 

@@ -1,6 +1,6 @@
-// Chunk: the record of a piece of address space. The chunks of a span, in address order, cover it without
-// gaps; each is a hole (reserved, not committed), free, a large block, or a slab of small ones. Records
-// live apart from the memory they describe.
+// Chunk: the record of a piece of address space. The chunks of a span, in address order, cover it
+// without gaps; each is a hole (reserved, not committed), free, a large block, or a slab of small
+// ones. Records live apart from the memory they describe.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct alignas(128) Chunk {
   Owner owner;
   std::uint8_t size_class;    // kSlab
   std::uint32_t free_blocks;  // kSlab
-  Chunk* pending_prev;  // kFree with an owner: all of that owner's
+  Chunk* pending_prev;        // kFree with an owner: all of that owner's
   Chunk* pending_next;
   std::array<std::uint64_t, kSlabBlocks / 64> bits;  // kSlab: bit set = block is free
 
@@ -61,8 +61,9 @@ struct ChunkListOf {
 using ChunkList = ChunkListOf<&Chunk::list_prev, &Chunk::list_next>;
 using PendingList = ChunkListOf<&Chunk::pending_prev, &Chunk::pending_next>;
 
-// A block's tag: the chunk's address (its low seven bits are zero, and the top seven of a user-space
-// address too), the stream, and the size class. So a small block is freed without a look at its chunk.
+// A block's tag: the chunk's address (its low seven bits are zero, and the top seven of a
+// user-space address too), the stream, and the size class. So a small block is freed without a look
+// at its chunk.
 inline std::uint64_t make_tag(const Chunk* chunk, std::uint32_t size_class, StreamId stream) {
   return reinterpret_cast<std::uint64_t>(chunk) << 7 | stream << 7 | size_class;
 }

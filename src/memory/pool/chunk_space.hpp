@@ -1,5 +1,5 @@
-// ChunkSpace: the large side of the pool. Reserved spans, cut into chunks; best fit with splitting and
-// joining over what is committed, and holes that are committed when nothing fits.
+// ChunkSpace: the large side of the pool. Reserved spans, cut into chunks; best fit with splitting
+// and joining over what is committed, and holes that are committed when nothing fits.
 //
 // Every function runs under the pool's lock.
 #pragma once
@@ -32,8 +32,8 @@ class ChunkSpace {
   // Pre: bytes is a multiple of the quantum. Post: its state is kLarge.
   Chunk* take(std::size_t bytes, StreamId stream) noexcept;
 
-  // The same, committing what is lacking beside a free chunk; where the heap refuses, other free granules
-  // are given back to it first, as many as are lacking. Null: no room.
+  // The same, committing what is lacking beside a free chunk; where the heap refuses, other free
+  // granules are given back to it first, as many as are lacking. Null: no room.
   Chunk* grow(std::size_t bytes, StreamId stream) noexcept;
 
   // A chunk comes back and joins its neighbours. Needs no record, cannot fail.
@@ -42,7 +42,8 @@ class ChunkSpace {
   // Makes everybody's what `stream` freed up to the ticket.
   void release_pending(StreamId stream, Ticket done) noexcept;
 
-  // Decommits granules inside free chunks that are everybody's, `bytes` rounded up; returns how many.
+  // Decommits granules inside free chunks that are everybody's, `bytes` rounded up; returns how
+  // many.
   std::size_t trim(std::size_t bytes) noexcept { return trim(bytes, nullptr, nullptr); }
 
   std::size_t committed() const noexcept { return committed_; }
@@ -62,7 +63,8 @@ class ChunkSpace {
     std::size_t bytes = 0;
     Chunk* first = nullptr;
   };
-  // A hole and the free chunks beside it that a request can have: what must be committed to serve it.
+  // A hole and the free chunks beside it that a request can have: what must be committed to serve
+  // it.
   struct Site {
     Chunk* hole = nullptr;
     Chunk* before = nullptr;

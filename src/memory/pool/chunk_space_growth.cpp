@@ -12,7 +12,8 @@ bool ChunkSpace::usable(const Chunk* chunk, StreamId stream) noexcept {
 }
 
 // What `bytes` would cost at this hole; without a hole: it does not fit there.
-ChunkSpace::Site ChunkSpace::site_at(Chunk* hole, std::size_t bytes, StreamId stream) const noexcept {
+ChunkSpace::Site ChunkSpace::site_at(Chunk* hole, std::size_t bytes,
+                                     StreamId stream) const noexcept {
   Site site{.hole = hole};
   std::size_t there = 0;
   if (usable(hole->prev, stream)) {
@@ -48,8 +49,8 @@ bool ChunkSpace::commit(const Site& site) noexcept {
   return true;
 }
 
-// Turns what was committed, and the free chunks beside it, into one free chunk that is on no list. Its
-// owner is that of its far end, where the rest of it will be cut off.
+// Turns what was committed, and the free chunks beside it, into one free chunk that is on no list.
+// Its owner is that of its far end, where the rest of it will be cut off.
 Chunk* ChunkSpace::fill(const Site& site) noexcept {
   Chunk* chunk = site.hole;
   holes_.remove(chunk);
@@ -101,7 +102,8 @@ bool ChunkSpace::add_span(std::size_t bytes) noexcept {
   return ensure_records(2);
 }
 
-// Largest first: fewest calls. Only what is everybody's: the device may still be at work on the rest.
+// Largest first: fewest calls. Only what is everybody's: the device may still be at work on the
+// rest.
 std::size_t ChunkSpace::trim(std::size_t bytes, const Chunk* keep, const Chunk* keep_too) noexcept {
   std::size_t trimmed = 0;
   const auto has_granule = [&](const Chunk* chunk) {
@@ -117,7 +119,8 @@ std::size_t ChunkSpace::trim(std::size_t bytes, const Chunk* keep, const Chunk* 
   return trimmed;
 }
 
-// Decommits granules of one free chunk: at its upper end, or at its lower end where a hole is there.
+// Decommits granules of one free chunk: at its upper end, or at its lower end where a hole is
+// there.
 std::size_t ChunkSpace::trim_chunk(Chunk* chunk, std::size_t bytes) noexcept {
   const auto base = reinterpret_cast<std::uintptr_t>(chunk->base);
   std::size_t first = round_up(base, granule_) - base;
@@ -175,8 +178,8 @@ void ChunkSpace::check_span(const Span& span, std::size_t& used,
     const bool in_use = chunk->state == ChunkState::kLarge || chunk->state == ChunkState::kSlab;
     if (in_use) used += chunk->bytes;
     if (chunk->state != ChunkState::kHole) committed += chunk->bytes;
-    const bool joined = prev == nullptr || in_use || prev->state != chunk->state ||
-                        prev->owner != chunk->owner;
+    const bool joined =
+        prev == nullptr || in_use || prev->state != chunk->state || prev->owner != chunk->owner;
     EBB_CHECK(joined);
     at += chunk->bytes;
     prev = chunk;

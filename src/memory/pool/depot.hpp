@@ -12,7 +12,9 @@ class Depot {
   // Keeps no more than about this of a class; the rest goes back to the slabs.
   static constexpr std::uint32_t kMagazines = 16;
 
-  bool has_room(std::uint32_t size_class) const noexcept { return counts_[size_class] < kMagazines; }
+  bool has_room(std::uint32_t size_class) const noexcept {
+    return counts_[size_class] < kMagazines;
+  }
 
   void push(std::uint32_t size_class, Magazine* magazine) noexcept {
     magazine->next = full_[size_class];

@@ -1,6 +1,6 @@
-// FreeIndex: free chunks by size. Bins, sixteen to a doubling, with a bitmap over them; inside a bin the
-// chunks are kept in order of size, then address (as far as a bounded walk reaches), so that the first
-// that fits is the best fit.
+// FreeIndex: free chunks by size. Bins, sixteen to a doubling, with a bitmap over them; inside a
+// bin the chunks are kept in order of size, then address (as far as a bounded walk reaches), so
+// that the first that fits is the best fit.
 #pragma once
 
 #include <array>

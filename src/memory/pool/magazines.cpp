@@ -29,7 +29,8 @@ std::uint32_t spare_count(const Shelf& shelf) noexcept {
 
 }  // namespace
 
-Block PoolCore::allocate_small(ThreadCache* cache, std::uint32_t size_class, StreamId stream) noexcept {
+Block PoolCore::allocate_small(ThreadCache* cache, std::uint32_t size_class,
+                               StreamId stream) noexcept {
   if (cache == nullptr) {
     const std::lock_guard lock(mutex_);
     return allocate_one(nullptr, size_class, stream);
@@ -45,7 +46,8 @@ Block PoolCore::allocate_small(ThreadCache* cache, std::uint32_t size_class, Str
 }
 
 // For a thread without a cache.
-Block PoolCore::allocate_one(ThreadCache* cache, std::uint32_t size_class, StreamId stream) noexcept {
+Block PoolCore::allocate_one(ThreadCache* cache, std::uint32_t size_class,
+                             StreamId stream) noexcept {
   if (!ensure_stream(stream)) return {};
   SlabStore& slabs = streams_[stream]->slabs;
   Block block;
@@ -99,7 +101,8 @@ void PoolCore::free_small(ThreadCache* cache, Block block) noexcept {
   if (cache != nullptr) {
     Shelf& shelf = cache->shelves[size_class];
     const bool room = shelf.top.get() != shelf.limit;
-    if (room || (shelf.spare.get() != nullptr && spare_count(shelf) == 0 && swap(shelf, size_class)))
+    if (room ||
+        (shelf.spare.get() != nullptr && spare_count(shelf) == 0 && swap(shelf, size_class)))
       return push(*cache, block);
   }
   const std::lock_guard lock(mutex_);
@@ -107,8 +110,8 @@ void PoolCore::free_small(ThreadCache* cache, Block block) noexcept {
   push(*cache, block);
 }
 
-// Makes room in the loaded magazine. Pre: it and the spare are full or missing. False: there is none, and
-// the block goes back to its slab by itself; freeing must not need memory.
+// Makes room in the loaded magazine. Pre: it and the spare are full or missing. False: there is
+// none, and the block goes back to its slab by itself; freeing must not need memory.
 bool PoolCore::unload(ThreadCache& cache, std::uint32_t size_class) noexcept {
   Shelf& shelf = cache.shelves[size_class];
   Depot& depot = streams_[cache.stream]->depot;
@@ -201,7 +204,8 @@ ThreadCache* PoolCore::adopt_cache(StreamId stream, bool grow) noexcept {
   const std::lock_guard lock(mutex_);
   if (grow && !ensure_stream(stream)) return nullptr;
   // One more than is needed, for a thread that begins by freeing.
-  for (int i = 0; grow && i < 2 && (spare_caches_ == nullptr || spare_caches_->next_spare == nullptr); ++i) {
+  for (int i = 0;
+       grow && i < 2 && (spare_caches_ == nullptr || spare_caches_->next_spare == nullptr); ++i) {
     ThreadCache* made = arena_.make<ThreadCache>();
     if (made == nullptr) break;
     made->next = caches_;

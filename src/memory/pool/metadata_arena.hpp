@@ -1,5 +1,5 @@
-// MetadataArena: where the pool's own records come from. It only grows, and all of it goes back with the
-// pool; whoever takes records keeps those it no longer needs for later.
+// MetadataArena: where the pool's own records come from. It only grows, and all of it goes back
+// with the pool; whoever takes records keeps those it no longer needs for later.
 #pragma once
 
 #include <cstddef>

@@ -17,15 +17,17 @@ namespace ebb::detail {
 PoolCore::PoolCore(Heap& heap, const PoolOptions& options, std::uint64_t key)
     : heap_(heap),
       key_(key),
+      capacity_(heap.traits().capacity),
       own_metadata_({.granule = 64 << 10, .preferred_span = 1 << 20, .huge_pages = false}),
       arena_(options.metadata != nullptr ? *options.metadata : own_metadata_),
       space_(heap, arena_),
       order_(heap) {
   for (std::size_t c = 0; c < kClasses; ++c)
-    rounds_[c] =
-        std::uint32_t(std::clamp<std::size_t>(options.magazine_bytes / kClassBytes[c], 4, kMagazineRounds));
+    rounds_[c] = std::uint32_t(
+        std::clamp<std::size_t>(options.magazine_bytes / kClassBytes[c], 4, kMagazineRounds));
   if (!ensure_stream(kDefaultStream))
-    throw OutOfMemory(fmt::format("[Pool] no memory for the records of heap '{}'", heap.traits().name));
+    throw OutOfMemory(
+        fmt::format("[Pool] no memory for the records of heap '{}'", heap.traits().name));
 }
 
 // Work that is still queued may use what is given up here.
@@ -45,6 +47,7 @@ bool PoolCore::ensure_stream(StreamId stream) noexcept {
 }
 
 Chunk* PoolCore::acquire(ThreadCache* cache, std::size_t bytes, StreamId stream) noexcept {
+  if (bytes > capacity_) return nullptr;
   if (Chunk* chunk = space_.take(bytes, stream)) return chunk;
   if (!order_.synchronous()) {
     settle_locked();
@@ -67,7 +70,8 @@ Block PoolCore::allocate_large(ThreadCache* cache, std::size_t bytes, StreamId s
   const std::lock_guard lock(mutex_);
   if (!ensure_stream(stream)) return {};
   if (cache != nullptr)  // what is in the slot did not fit; where it lies it could not join
-    if (Chunk* last = cache->large.take()) put_block({last->base, make_tag(last, kLargeClass, stream)});
+    if (Chunk* last = cache->large.take())
+      put_block({last->base, make_tag(last, kLargeClass, stream)});
   Chunk* chunk = acquire(cache, bytes, stream);
   if (chunk == nullptr) return {};
   large_out_.bytes += chunk->bytes;
@@ -169,7 +173,8 @@ void PoolCore::settle_deferred() noexcept {
     note->next = spare_notes_;
     spare_notes_ = note;
     const bool large = class_of(note->block) == kLargeClass;
-    deferred_held_.bytes -= large ? chunk_of(note->block)->bytes : kClassBytes[class_of(note->block)];
+    deferred_held_.bytes -=
+        large ? chunk_of(note->block)->bytes : kClassBytes[class_of(note->block)];
     --deferred_held_.blocks;
     put_block(note->block);
   }
@@ -183,7 +188,9 @@ void PoolCore::settle_locked() noexcept {
     if (streams_[stream] != nullptr) space_.release_pending(stream, order_.done(stream));
 }
 
-std::size_t PoolCore::pending() const noexcept { return space_.pending_bytes() + deferred_held_.bytes; }
+std::size_t PoolCore::pending() const noexcept {
+  return space_.pending_bytes() + deferred_held_.bytes;
+}
 
 std::size_t PoolCore::settle() noexcept {
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// PoolCore: everything behind the pool's fast paths. One lock guards it all: threads come here once for a
-// magazine, not once for a block.
+// PoolCore: everything behind the pool's fast paths. One lock guards it all: threads come here once
+// for a magazine, not once for a block.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace ebb {
 
-// Made when a block is first used away from home; when the block is freed it holds the block, and the
-// position that each stream must reach.
+// Made when a block is first used away from home; when the block is freed it holds the block, and
+// the position that each stream must reach.
 struct UseNote {
   UseNote* next = nullptr;
   Block block;
@@ -43,7 +43,8 @@ class PoolCore {
   bool note_use(Block block, UseNote*& note, StreamId stream) noexcept;
   void free_noted(Block block, UseNote* note) noexcept;
 
-  // A cache for a thread that begins, where `grow` is false without allocating; null where there is none.
+  // A cache for a thread that begins, where `grow` is false without allocating; null where there is
+  // none.
   ThreadCache* adopt_cache(StreamId stream, bool grow) noexcept;
   // Takes back the cache of a thread that ends, and what is in it.
   void retire_cache(ThreadCache* cache) noexcept;
@@ -100,6 +101,7 @@ class PoolCore {
 
   Heap& heap_;
   const std::uint64_t key_;
+  const std::size_t capacity_;
   SystemHeap own_metadata_;
   std::array<std::uint32_t, kClasses> rounds_;  // a magazine's, by class
 
@@ -119,8 +121,8 @@ class PoolCore {
   std::uint64_t allocations_ = 0;  // those that no cache counts
 };
 
-// thread_slot.cpp. The calling thread's cache for a key, which becomes the hot one; with `grow` a new one
-// where it has none and there is memory. Null: go without.
+// thread_slot.cpp. The calling thread's cache for a key, which becomes the hot one; with `grow` a
+// new one where it has none and there is memory. Null: go without.
 ThreadCache* find_cache(PoolCore& core, std::uint64_t key, StreamId stream, bool grow) noexcept;
 void register_pool(PoolCore& core) noexcept;
 void unregister_pool(PoolCore& core) noexcept;

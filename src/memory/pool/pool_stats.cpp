@@ -6,8 +6,8 @@
 
 namespace ebb::detail {
 
-// Blocks in magazines and slots. Threads may be at work meanwhile: then a count may be off by what they
-// move, and a mixed pair of pointers is thrown away.
+// Blocks in magazines and slots. Threads may be at work meanwhile: then a count may be off by what
+// they move, and a mixed pair of pointers is thrown away.
 PoolCore::Held PoolCore::held() const noexcept {
   Held held = deferred_held_;
   const auto add = [&held](std::size_t blocks, std::size_t bytes) {
@@ -22,7 +22,8 @@ PoolCore::Held PoolCore::held() const noexcept {
       if (const Magazine* spare = shelf.spare.get())
         add(spare->count.load(std::memory_order_relaxed), kClassBytes[c]);
     }
-    if (const Chunk* chunk = cache->large.chunk.load(std::memory_order_acquire)) add(1, chunk->bytes);
+    if (const Chunk* chunk = cache->large.chunk.load(std::memory_order_acquire))
+      add(1, chunk->bytes);
   }
   for (const StreamState* state : streams_)
     for (std::uint32_t c = 0; state != nullptr && c < kClasses; ++c)

@@ -1,5 +1,5 @@
-// Sizes of small blocks: multiples of 64 B, eight to a doubling from 512 B on, so that rounding wastes an
-// eighth at most (below 512 B: less than 64 B). All tables are made by the compiler.
+// Sizes of small blocks: multiples of 64 B, eight to a doubling from 512 B on, so that rounding
+// wastes an eighth at most (below 512 B: less than 64 B). All tables are made by the compiler.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace ebb::detail {
 inline constexpr std::size_t kStep = 64;
 inline constexpr std::size_t kSmallLimit = 64 << 10;
 inline constexpr std::size_t kClasses = 64;
-inline constexpr std::uint32_t kLargeClass = 127;     // in a block's tag: not of a size class
-inline constexpr std::size_t kQuantum = 1 << 10;      // large sizes are multiples of this
+inline constexpr std::uint32_t kLargeClass = 127;  // in a block's tag: not of a size class
+inline constexpr std::size_t kQuantum = 1 << 10;   // large sizes are multiples of this
 inline constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
-inline constexpr std::size_t kSlabBlocks = 384;       // at most, so that a slab's bitmap fits its record
-inline constexpr std::size_t kSlabBytes = 64 << 10;   // at least, where kSlabBlocks allows
+inline constexpr std::size_t kSlabBlocks = 384;  // at most, so that a slab's bitmap fits its record
+inline constexpr std::size_t kSlabBytes = 64 << 10;  // at least, where kSlabBlocks allows
 inline constexpr std::size_t kMagazineRounds = 64;
 
 inline constexpr auto kClassBytes = [] {
@@ -42,7 +42,9 @@ inline constexpr auto kClassOfSteps = [] {
 }();
 
 // Pre: bytes <= kSmallLimit.
-constexpr std::uint32_t class_of(std::size_t bytes) { return kClassOfSteps[(bytes + kStep - 1) / kStep]; }
+constexpr std::uint32_t class_of(std::size_t bytes) {
+  return kClassOfSteps[(bytes + kStep - 1) / kStep];
+}
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;

@@ -1,5 +1,5 @@
-// Slabs of one stream: chunks cut into blocks of one class, with a bitmap of those that are free. Runs
-// under the pool's lock.
+// Slabs of one stream: chunks cut into blocks of one class, with a bitmap of those that are free.
+// Runs under the pool's lock.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@ namespace ebb::detail {
 class SlabStore {
  public:
   // Up to `count` blocks from the slabs there are.
-  std::size_t take(std::uint32_t size_class, StreamId stream, Block* blocks, std::size_t count) noexcept;
+  std::size_t take(std::uint32_t size_class, StreamId stream, Block* blocks,
+                   std::size_t count) noexcept;
 
   // Makes a slab of a fresh chunk.
   void add(Chunk* chunk, std::uint32_t size_class) noexcept;

@@ -1,9 +1,9 @@
 // StreamOrder: how far each stream has come, as far as the pool knows.
 //
-// Protocol. A free remembers no event, only its stream's position (the ticket of the last work queued). A
-// stream has reached a position when an event recorded at or after it is done. Events are recorded only
-// when somebody wants to know (settle), one for each stream with something pending, and no second one
-// before the first is done. Runs under the pool's lock, except wait().
+// Protocol. A free remembers no event, only its stream's position (the ticket of the last work
+// queued). A stream has reached a position when an event recorded at or after it is done. Events
+// are recorded only when somebody wants to know (settle), one for each stream with something
+// pending, and no second one before the first is done. Runs under the pool's lock, except wait().
 #pragma once
 
 #include <array>
@@ -22,7 +22,9 @@ class StreamOrder {
   // The stream's position now; from here on somebody waits for it unless it is reached already.
   Ticket position(StreamId stream) noexcept;
 
-  bool reached(StreamId stream, Ticket ticket) const noexcept { return ticket <= states_[stream].done; }
+  bool reached(StreamId stream, Ticket ticket) const noexcept {
+    return ticket <= states_[stream].done;
+  }
   Ticket done(StreamId stream) const noexcept { return states_[stream].done; }
 
   // Asks the device about the streams somebody waits for.

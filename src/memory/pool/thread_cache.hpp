@@ -1,11 +1,12 @@
-// What a thread keeps for itself, per pool and stream: magazines of small blocks, and the large block it
-// freed last.
+// What a thread keeps for itself, per pool and stream: magazines of small blocks, and the large
+// block it freed last.
 //
-// Protocol. A magazine is an array of blocks. Each size class has a loaded one and a spare; allocate pops
-// from the loaded, free pushes to it, whichever thread the block came from, and neither needs a lock.
-// When both are empty (or full), the thread changes a whole magazine for a full (or empty) one at the
-// depot, under the pool's lock. Only the owning thread changes its cache; other threads read counts
-// (hence the relaxed atomics) and may take the large block, which is why that is exchanged.
+// Protocol. A magazine is an array of blocks. Each size class has a loaded one and a spare;
+// allocate pops from the loaded, free pushes to it, whichever thread the block came from, and
+// neither needs a lock. When both are empty (or full), the thread changes a whole magazine for a
+// full (or empty) one at the depot, under the pool's lock. Only the owning thread changes its
+// cache; other threads read counts (hence the relaxed atomics) and may take the large block, which
+// is why that is exchanged.
 #pragma once
 
 #include <array>
@@ -18,8 +19,8 @@
 namespace ebb::detail {
 
 struct Magazine {
-  Magazine* next = nullptr;              // in the depot
-  std::atomic<std::uint32_t> count{0};   // while not loaded
+  Magazine* next = nullptr;             // in the depot
+  std::atomic<std::uint32_t> count{0};  // while not loaded
   std::array<Block, kMagazineRounds> rounds;
 };
 
@@ -41,8 +42,8 @@ struct Shelf {
   OwnerWritten<Magazine*> spare;
 };
 
-// The large block that was freed last. Only the owner puts one in, so that needs no exchange; anyone may
-// take it out, so that does.
+// The large block that was freed last. Only the owner puts one in, so that needs no exchange;
+// anyone may take it out, so that does.
 struct LargeSlot {
   std::atomic<Chunk*> chunk{nullptr};
   std::size_t bytes = 0;  // of the block that was put in last; owner only
@@ -63,8 +64,9 @@ struct ThreadCache {
   ThreadCache* next = nullptr;        // all caches of the pool
 };
 
-// A thread's caches. Small and flat, so that it can live in static thread-local storage; the pair used
-// last is kept apart. Keys are never used twice, so an entry of a pool that is gone is only dead weight.
+// A thread's caches. Small and flat, so that it can live in static thread-local storage; the pair
+// used last is kept apart. Keys are never used twice, so an entry of a pool that is gone is only
+// dead weight.
 struct ThreadSlot {
   struct Entry {
     std::uint64_t key = 0;

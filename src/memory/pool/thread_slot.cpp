@@ -1,8 +1,8 @@
 // Which caches a thread has, and what becomes of them when it ends.
 //
 // Protocol. A thread finds its caches in t_slot, without locks. When it ends, or needs an entry for
-// another pool, it gives a cache back to its pool, if that still exists: the registry knows, and its lock
-// is held meanwhile, so that the pool cannot go away. Order of locks: registry, then pool.
+// another pool, it gives a cache back to its pool, if that still exists: the registry knows, and
+// its lock is held meanwhile, so that the pool cannot go away. Order of locks: registry, then pool.
 #include <pthread.h>
 
 #include <mutex>
@@ -42,8 +42,8 @@ void end_thread(void* argument) noexcept {
     if (entry.cache != nullptr) release(entry);
 }
 
-// A pthread key, not a C++ thread_local with a destructor: registering that one allocates, and it would
-// run before the destructors of other thread-locals that still free blocks.
+// A pthread key, not a C++ thread_local with a destructor: registering that one allocates, and it
+// would run before the destructors of other thread-locals that still free blocks.
 bool arm_thread_exit(ThreadSlot& slot) noexcept {
   static const auto key = [] {
     pthread_key_t made{};

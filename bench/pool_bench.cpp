@@ -1,0 +1,147 @@
+// Allocate and free: the pool against mimalloc and glibc.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "ebb/memory/system_heap.hpp"
+#include "ebb/memory/trace.hpp"
+#include "support/figures.hpp"
+#include "support/subjects.hpp"
+#include "support/workloads.hpp"
+
+namespace ebb::bench {
+namespace {
+
+constexpr std::size_t kMillion = 1'000'000;
+
+Pool& shared_pool() {
+  static SystemHeap heap;
+  static Pool pool(heap);
+  return pool;
+}
+
+PoolSubject ours() { return {&shared_pool()}; }
+MallocSubject peer_glibc() { return {glibc()}; }
+MallocSubject peer_mimalloc() { return {*mimalloc()}; }
+
+std::string size_name(std::size_t bytes) {
+  return bytes < 1 << 10   ? fmt::format("{} B", bytes)
+         : bytes < 1 << 20 ? fmt::format("{} KB", bytes >> 10)
+                           : fmt::format("{} MB", bytes >> 20);
+}
+
+void pair_benchmark(benchmark::State& state, const auto& subject) {
+  for (auto _ : state) hot_pairs(subject, std::size_t(state.range(0)), 1);
+}
+void BM_PoolPair(benchmark::State& state) { pair_benchmark(state, ours()); }
+void BM_GlibcPair(benchmark::State& state) { pair_benchmark(state, peer_glibc()); }
+void BM_MimallocPair(benchmark::State& state) {
+  if (mimalloc() == nullptr) return state.SkipWithError("libmimalloc.so.2 is not there");
+  pair_benchmark(state, peer_mimalloc());
+}
+BENCHMARK(BM_PoolPair)->RangeMultiplier(4)->Range(256, 16 << 20);
+BENCHMARK(BM_GlibcPair)->RangeMultiplier(4)->Range(256, 16 << 20);
+BENCHMARK(BM_MimallocPair)->RangeMultiplier(4)->Range(256, 1 << 20);
+
+void small_pairs(Figures& figures) {
+  for (std::size_t bytes = 256; bytes <= 64 << 10; bytes *= 2)
+    figures.add(fmt::format("pool: allocate + free, {}, to mimalloc (ns)", size_name(bytes)),
+                measure_in_turns([&] { return hot_pair(ours(), bytes); },
+                                 [&] { return hot_pair(peer_mimalloc(), bytes); }),
+                Goal::kAtMost, 1.5);
+}
+
+void large_pairs(Figures& figures) {
+  for (std::size_t bytes = 128 << 10; bytes <= 16 << 20; bytes *= 2)
+    figures.add(fmt::format("pool: allocate + free, {}, to glibc (ns)", size_name(bytes)),
+                measure_in_turns([&] { return hot_pair(ours(), bytes); },
+                                 [&] { return hot_pair(peer_glibc(), bytes); }),
+                Goal::kAtMost, 1.0);
+}
+
+void written_pairs(Figures& figures) {
+  for (std::size_t bytes = 32 << 20; bytes <= 64 << 20; bytes *= 2) {
+    Pair pair = measure_in_turns([&] { return written_pair(ours(), bytes, 4); },
+                                 [&] { return written_pair(peer_glibc(), bytes, 1); }, 7);
+    pair.ratio = 1 / pair.ratio;
+    figures.add(
+        fmt::format("pool: {}, every page written, faster than glibc (ns)", size_name(bytes)), pair,
+        Goal::kAtLeast, 50);
+  }
+}
+
+// Two pools, so that both populations are there at once.
+void beside_live(Figures& figures) {
+  SystemHeap heap;
+  Pool few_pool(heap);
+  Pool many_pool(heap);
+  const PoolSubject few{&few_pool};
+  const PoolSubject many{&many_pool};
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < kMillion; ++i) blocks.push_back(many.allocate(256 + i % 512));
+  for (std::size_t i = 0; i < 1000; ++i) few.free(few.allocate(256 + i % 512));
+  for (const std::size_t bytes : {std::size_t{512}, std::size_t{1} << 20})
+    figures.add(fmt::format("pool: hot pair of {} beside 1,000,000 live blocks, to 1,000 (ns)",
+                            size_name(bytes)),
+                measure_in_turns([&] { return hot_pair(many, bytes); },
+                                 [&] { return hot_pair(few, bytes); }),
+                Goal::kAtMost, 1.2);
+  for (const Block block : blocks) many.free(block);
+}
+
+void replacement(Figures& figures) {
+  Replacement<PoolSubject> our_blocks(ours(), kMillion);
+  Replacement<MallocSubject> peer_blocks(peer_mimalloc(), kMillion);
+  figures.add("pool: random replacement among 1,000,000 blocks, to mimalloc (ns)",
+              measure_in_turns([&] { return our_blocks.run(400'000); },
+                               [&] { return peer_blocks.run(400'000); }, 9),
+              Goal::kAtMost, 1.0);
+}
+
+void two_threads(Figures& figures) {
+  Pair own = measure_in_turns([] { return own_blocks(ours(), 2, 2'000'000); },
+                              [] { return own_blocks(ours(), 1, 2'000'000); }, 9);
+  own.ratio = 1 / own.ratio;
+  figures.add("pool: throughput of 2 threads on own blocks, to one thread (ns)", own,
+              Goal::kAtLeast, 1.6);
+  Pair pair = measure_in_turns([] { return exchange(ours(), 500'000); },
+                               [] { return exchange(peer_mimalloc(), 500'000); }, 15);
+  pair.ratio = 1 / pair.ratio;
+  figures.add("pool: throughput of 2 threads freeing each other's, to mimalloc (ns)", pair,
+              Goal::kAtLeast, 1.0);
+}
+
+void tracing(Figures& figures) {
+  const auto traced = [] {
+    trace::set(true);
+    const double time = hot_pair(ours(), 1024);
+    trace::set(false);
+    return time;
+  };
+  figures.add("pool: allocate + free, tracing on to off (ns)",
+              measure_in_turns(traced, [] { return hot_pair(ours(), 1024); }), Goal::kAtMost, 2.0);
+}
+
+int run_figures() {
+  Figures figures("pool");
+  if (mimalloc() != nullptr) small_pairs(figures);
+  large_pairs(figures);
+  written_pairs(figures);
+  beside_live(figures);
+  if (mimalloc() != nullptr) replacement(figures);
+  if (mimalloc() != nullptr) two_threads(figures);
+  tracing(figures);
+  figures.write();
+  return 0;
+}
+
+}  // namespace
+}  // namespace ebb::bench
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return ebb::bench::run_figures();
+}

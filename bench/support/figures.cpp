@@ -1,0 +1,72 @@
+#include "support/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace ebb::bench {
+namespace {
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+std::filesystem::path folder() {
+  const char* given = std::getenv("EBB_BENCH_OUT");
+  return given != nullptr ? given : "build/bench";
+}
+
+}  // namespace
+
+Pair measure_in_turns(const Measure& ours, const Measure& peer, int rounds) {
+  ours();
+  peer();
+  std::vector<double> our_times, peer_times, ratios;
+  for (int round = 0; round < rounds; ++round) {
+    our_times.push_back(ours());
+    peer_times.push_back(peer());
+    ratios.push_back(our_times.back() / peer_times.back());
+  }
+  return {median(our_times), median(peer_times), median(ratios)};
+}
+
+void Figures::add(const std::string& figure, Pair pair, Goal kind, double goal) {
+  const bool reached = kind == Goal::kAtMost ? pair.ratio <= goal : pair.ratio >= goal;
+  rows_.push_back({figure, pair, kind, goal, reached});
+}
+
+int Figures::write() const {
+  nlohmann::json rows = nlohmann::json::array();
+  int missed = 0;
+  for (const Row& row : rows_) {
+    missed += !row.reached;
+    const std::string goal =
+        fmt::format("{} {:g}", row.kind == Goal::kAtMost ? "<=" : ">=", row.goal);
+    rows.push_back({{"figure", row.figure},
+                    {"ours", row.pair.ours},
+                    {"peer", row.pair.peer},
+                    {"ratio", row.pair.ratio},
+                    {"goal", goal},
+                    {"reached", row.reached}});
+    fmt::print("{:<58} ours {:>10.4g}  peer {:>10.4g}  ratio {:>8.3f}  {:<8} {}\n", row.figure,
+               row.pair.ours, row.pair.peer, row.pair.ratio, goal, row.reached ? "ok" : "MISSED");
+  }
+  std::filesystem::create_directories(folder());
+  std::ofstream(folder() / (name_ + ".json")) << rows.dump(2) << "\n";
+  return missed;
+}
+
+double time_each(long n, const std::function<void(long)>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work(n);
+  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
+  return time.count() / double(n);
+}
+
+}  // namespace ebb::bench

@@ -1,0 +1,22 @@
+// Ebb for C++: every public header. Start with ebb/tensor/context.hpp.
+#pragma once
+
+#include "ebb/base/bytes.hpp"
+#include "ebb/base/check.hpp"
+#include "ebb/base/dtype.hpp"
+#include "ebb/base/error.hpp"
+#include "ebb/base/shape.hpp"
+#include "ebb/memory/device.hpp"
+#include "ebb/memory/governor.hpp"
+#include "ebb/memory/heap.hpp"
+#include "ebb/memory/heap_adaptors.hpp"
+#include "ebb/memory/ledger.hpp"
+#include "ebb/memory/memory_limit.hpp"
+#include "ebb/memory/pool.hpp"
+#include "ebb/memory/simulated_device.hpp"
+#include "ebb/memory/site_table.hpp"
+#include "ebb/memory/system_heap.hpp"
+#include "ebb/memory/trace.hpp"
+#include "ebb/tensor/context.hpp"
+#include "ebb/tensor/report.hpp"
+#include "ebb/tensor/snapshot.hpp"

@@ -1,0 +1,92 @@
+// References on memory without a tensor: StorageRef, and holds that hosts keep by name.
+#include <mutex>
+
+#include "ebb/base/error.hpp"
+#include "ebb/tensor/context.hpp"
+#include "tensor/context_state.hpp"
+#include "tensor/end_batch.hpp"
+
+namespace ebb {
+
+StorageRef Context::hold(Handle handle) {
+  std::unique_lock lock(lock_);
+  Storage& storage = *live(lock, handle, "hold").storage;
+  storage.refs.fetch_add(1, std::memory_order_relaxed);
+  return StorageRef(storage);
+}
+
+Handle Context::hold_by_name(Handle handle) {
+  std::unique_lock lock(lock_);
+  Storage& storage = *live(lock, handle, "hold").storage;
+  const std::uint64_t offset = records_.find(handle)->tag;
+  TensorRecord& record = records_.acquire();
+  storage.refs.fetch_add(1, std::memory_order_relaxed);
+  record.storage = &storage;
+  record.flags = TensorRecord::kHold;
+  record.tag = storage.block ? offset : 0;
+  record.region = nullptr;
+  return record.name();
+}
+
+Context::Found Context::find_hold(Handle hold) {
+  auto* table = static_cast<Records*>(SlotSpace<TensorRecord>::instance().table_of(hold));
+  if (table == nullptr) raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
+  std::unique_lock lock(table->context.lock_);
+  TensorRecord* record = table->find(hold);
+  if (record != nullptr && record->has(TensorRecord::kHold)) {
+    return {&table->context, record, std::move(lock)};
+  }
+  if (record == nullptr && table->has_ended(hold))
+    return {&table->context, nullptr, std::move(lock)};
+  lock.unlock();
+  raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
+}
+
+std::span<std::byte> Context::held_data(Handle hold) {
+  Found found = find_hold(hold);
+  if (found.record == nullptr) {
+    found.lock.unlock();
+    raise(ErrorKind::kStaleHandle, "[hold] {:#x} has been released", hold);
+  }
+  const Storage& storage = *found.record->storage;
+  if (!storage.block) return {};
+  return {storage.block.data + found.record->tag, storage.bytes - found.record->tag};
+}
+
+bool Context::release_by_name(Handle hold) {
+  Found found = find_hold(hold);
+  if (found.record == nullptr) return false;
+  StorageRef last(*found.record->storage);  // lets go after the lock
+  found.context->leave_table(*found.record);
+  found.lock.unlock();
+  last.reset();
+  found.context->retire_if_empty();
+  return true;
+}
+
+void StorageRef::last_released(Storage& storage) noexcept {
+  Context& context = *storage.context;
+  Context::OneEnd batch;
+  {
+    std::lock_guard guard(context.lock_);
+    context.ledger(*storage.device).hold_ended(storage.bytes);
+    if (storage.block.data != nullptr) {
+      batch.add_freed(storage);
+    } else {
+      storage.device->foreign_ended(context.shard(*storage.device), storage.bytes);
+    }
+    context.internals_->storages.release(storage);
+  }
+  batch.carry_out(nullptr);
+  context.retire_if_empty();
+}
+
+void StorageRef::note_use(StreamId stream) const {
+  if (storage_->block.data == nullptr) return;
+  std::lock_guard guard(storage_->context->lock_);
+  if (!storage_->device->pool().note_use(storage_->block, storage_->note, stream)) {
+    throw OutOfMemory("[note_use] no memory to note which streams use a block");
+  }
+}
+
+}  // namespace ebb

@@ -1,0 +1,55 @@
+// A call that works in a context outside its lock: it empties closed regions, climbs, or calls the
+// host. A context that is being visited is not retired, and close() waits for the visits of other
+// threads, so that nothing of the context is under way and its host is left alone once it returns.
+// Visits nest on a thread: a host may close its context from inside a callback, and what the
+// callback interrupted goes on afterwards.
+#pragma once
+
+#include <mutex>
+
+#include "ebb/tensor/context.hpp"
+
+namespace ebb {
+
+class Context::Visit {
+ public:
+  Visit(Context& context, Lock&) noexcept : context_(context), outer_(innermost) {
+    ++context_.visits_;
+    innermost = this;
+  }
+  ~Visit() {
+    innermost = outer_;
+    if (!left_) {
+      Lock lock(context_.lock_);
+      leave(lock);
+    }
+    if (retires_) context_.retire_if_empty();
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  // Before its scope ends, where the lock is held anyway. Nothing of the context is touched after.
+  void leave(Lock&) noexcept {
+    --context_.visits_;
+    left_ = true;
+    retires_ = context_.closed_;
+  }
+  // Those of the calling thread.
+  static std::uint32_t mine_in(const Context& context) noexcept {
+    std::uint32_t count = 0;
+    for (const Visit* visit = innermost; visit != nullptr; visit = visit->outer_) {
+      count += &visit->context_ == &context && !visit->left_ ? 1 : 0;
+    }
+    return count;
+  }
+
+ private:
+  static thread_local constinit inline Visit* innermost = nullptr;
+
+  Context& context_;
+  Visit* const outer_;
+  bool left_ = false;
+  bool retires_ = false;
+};
+
+}  // namespace ebb

@@ -1,0 +1,169 @@
+#include "ebb/memory/device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ebb/memory/memory_limit.hpp"
+#include "ebb/memory/simulated_device.hpp"
+#include "support/expect_error.hpp"
+
+namespace ebb {
+namespace {
+
+DeviceOptions foreign(std::string name, std::uint64_t budget = 0) {
+  return {.kind = DeviceKind::kForeign, .name = std::move(name), .budget = budget};
+}
+DeviceOptions custom(std::string name) {
+  DeviceOptions options{.kind = DeviceKind::kCustom, .name = std::move(name)};
+  options.heap = std::make_unique<SimulatedDevice>(SimulatedDeviceOptions{.capacity = 4 << 20});
+  return options;
+}
+
+TEST(Device, OpensAndIsFound) {
+  Device& device = Device::open({.name = "host memory", .budget = 1 << 20});
+  EXPECT_EQ(Device::find(device.id()), &device);
+  EXPECT_EQ(Device::find("host memory"), &device);
+  EXPECT_EQ(device.budget(), 1u << 20);
+  EXPECT_FALSE(device.foreign());
+  EXPECT_NE(device.heap(), nullptr);
+  const DeviceId id = device.id();
+  Device::close(device);
+  EXPECT_EQ(Device::find(id), nullptr);
+  EXPECT_EQ(Device::find("host memory"), nullptr);
+}
+
+TEST(Device, TheSameNameAndKindIsTheSameDevice) {
+  Device& first = Device::open(foreign("shared"));
+  Device& second = Device::open(foreign("shared"));
+  EXPECT_EQ(&first, &second);
+  Device::close(first);
+  EXPECT_EQ(Device::find("shared"), &second);
+  Device::close(second);
+  EXPECT_EQ(Device::find("shared"), nullptr);
+  EXPECT_ERROR(Device::close(second), kWrongState, "closed already");
+}
+
+TEST(Device, SaysWhatIsWrongWithItsOptions) {
+  EXPECT_ERROR(Device::open({}), kInvalidArgument, "name");
+  EXPECT_ERROR(Device::open({.kind = DeviceKind::kSimulated, .name = "sim"}), kInvalidArgument,
+               "sim", "capacity");
+  EXPECT_ERROR(Device::open({.kind = DeviceKind::kCustom, .name = "mine"}), kInvalidArgument,
+               "mine", "heap");
+  Device& device = Device::open(foreign("taken"));
+  EXPECT_ERROR(Device::open({.name = "taken"}), kInvalidArgument, "\"taken\"", "another kind");
+  Device::close(device);
+}
+
+TEST(Device, ACustomNameIsOpenedOnce) {
+  Device& device = Device::open(custom("own heap"));
+  EXPECT_ERROR(Device::open(custom("own heap")), kInvalidArgument, "own heap");
+  Device::close(device);
+}
+
+TEST(Device, IsNotClosedWhileInUse) {
+  Device& device = Device::open(custom("busy"));
+  Device::open(custom("other"));
+  const Block block = device.pool().allocate(1000);
+  ASSERT_TRUE(block);
+  EXPECT_GE(device.in_use(), 1000u);
+  EXPECT_ERROR(Device::close(device), kWrongState, "busy", "in use");
+  device.pool().free(block);
+  EXPECT_EQ(device.in_use(), 0u);
+  Device::close(device);
+  Device::close(*Device::find("other"));
+}
+
+TEST(Device, AClosedOneIsTakenAgainByTheNextOfItsKind) {
+  Device& first = Device::open(foreign("before", 7));
+  const DeviceId id = first.id();
+  Device::close(first);
+  Device& next = Device::open(foreign("after"));
+  EXPECT_EQ(&next, &first);
+  EXPECT_EQ(next.id(), id);
+  EXPECT_EQ(next.name(), "after");
+  EXPECT_EQ(next.budget(), 0u);
+  EXPECT_EQ(next.peak_committed(), 0u);
+  Device::close(next);
+}
+
+TEST(Device, ClosingGivesTheMemoryBack) {
+  Device& device =
+      Device::open({.kind = DeviceKind::kSimulated, .name = "sim", .capacity = 8 << 20});
+  auto& heap = static_cast<SimulatedDevice&>(*device.heap());
+  device.pool().free(device.pool().allocate(1 << 20));
+  device.pool().flush_thread();
+  EXPECT_GT(device.committed(), 0u);
+  EXPECT_GT(device.peak_committed(), 0u);
+  Device::close(device);
+  EXPECT_EQ(heap.committed(), 0u);
+}
+
+TEST(Device, ThereIsALimitToTheirNumber) {
+  std::vector<Device*> opened;
+  Device* refused = nullptr;
+  const auto open_one_more = [&] {
+    refused = &Device::open(custom("many " + std::to_string(opened.size())));
+  };
+  while (opened.size() < kMaxDevices) {
+    try {
+      open_one_more();
+      opened.push_back(refused);
+    } catch (const Error&) {
+      break;
+    }
+  }
+  EXPECT_LT(opened.size(), kMaxDevices);
+  EXPECT_GE(opened.size(), 20u);
+  EXPECT_ERROR(open_one_more(), kWrongState, "31 devices", "no more");
+  for (Device* device : opened) Device::close(*device);
+  open_one_more();  // and a place is free again
+  Device::close(*refused);
+}
+
+TEST(Device, SumsTheShardsOfForeignBytes) {
+  Device& device = Device::open(foreign("wasm", 100));
+  static ForeignShard a, b;  // joined for ever
+  device.join(a);
+  device.join(b);
+  device.foreign_born(a, 60);
+  EXPECT_FALSE(device.over_budget(40));
+  EXPECT_TRUE(device.over_budget(41));
+  device.foreign_born(b, 50);
+  EXPECT_EQ(device.in_use(), 110u);
+  EXPECT_TRUE(device.over_budget(0));
+  EXPECT_ERROR(Device::close(device), kWrongState, "110 bytes");
+  device.foreign_ended(a, 60);
+  device.foreign_ended(b, 50);
+  EXPECT_EQ(device.in_use(), 0u);
+  EXPECT_EQ(device.committed(), 0u);
+  EXPECT_EQ(device.peak_committed(), 110u);
+  device.set_budget(0, BudgetMode::kSoft);
+  EXPECT_FALSE(device.over_budget(1u << 30));
+  EXPECT_EQ(device.mode(), BudgetMode::kSoft);
+  Device::close(device);
+}
+
+TEST(Device, TheBudgetLimitsWhatIsCommitted) {
+  Device& device = Device::open(custom("limited"));
+  device.set_budget(1 << 20, BudgetMode::kHard);
+  EXPECT_FALSE(device.pool().allocate(2 << 20));
+  const Block fits = device.pool().allocate(512 << 10);
+  EXPECT_TRUE(fits);
+  device.pool().free(fits);
+  device.set_budget(0, BudgetMode::kHard);
+  const Block now = device.pool().allocate(2 << 20);
+  EXPECT_TRUE(now);
+  device.pool().free(now);
+  Device::close(device);
+}
+
+TEST(MemoryLimit, IsSomethingAProgramCanUse) {
+  EXPECT_GT(memory_limit(), 64u << 20);
+  EXPECT_LT(memory_limit(), std::uint64_t{1} << 50);
+  EXPECT_EQ(memory_limit(), memory_limit());
+}
+
+}  // namespace
+}  // namespace ebb

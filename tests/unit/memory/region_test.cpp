@@ -1,0 +1,170 @@
+#include "ebb/memory/region.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace ebb {
+namespace {
+
+// Empties and gives back a doomed list; how many regions and how many things were in it.
+struct Closed {
+  std::vector<std::uint64_t> opened;  // ordinals, in the order of the list
+  std::size_t owned = 0;
+};
+Closed finish_all(RegionTree& tree, Region* doomed) {
+  Closed closed;
+  while (doomed != nullptr) {
+    while (RegionTree::take_owned(*doomed) != nullptr) ++closed.owned;
+    closed.opened.push_back(doomed->opened);
+    doomed = tree.finish(*doomed);
+  }
+  return closed;
+}
+
+TEST(RegionTree, StartsWithARootOnly) {
+  RegionTree tree;
+  EXPECT_EQ(tree.open_count(), 0u);
+  EXPECT_EQ(tree.root().depth, 0u);
+  EXPECT_EQ(tree.root().parent, nullptr);
+  EXPECT_EQ(tree.find(tree.root().name()), &tree.root());
+}
+
+TEST(RegionTree, OpensBelowAParent) {
+  RegionTree tree;
+  Region& a = tree.open(tree.root(), 5);
+  Region& b = tree.open(a, 0);
+  EXPECT_EQ(a.label, 5u);
+  EXPECT_EQ(b.parent, &a);
+  EXPECT_EQ(b.depth, 2u);
+  EXPECT_EQ(tree.root().child_count, 1u);
+  EXPECT_EQ(tree.open_count(), 2u);
+  const RegionId name = b.name();
+  finish_all(tree, tree.begin_close(a));
+  EXPECT_EQ(tree.find(name), nullptr);
+  EXPECT_TRUE(tree.has_ended(name));
+  EXPECT_EQ(tree.open_count(), 0u);
+}
+
+TEST(RegionTree, ClosesChildrenBeforeTheirParents) {
+  RegionTree tree;
+  Region& top = tree.open(tree.root(), 0);
+  Region& left = tree.open(top, 0);
+  Region& right = tree.open(top, 0);
+  Region& leaf = tree.open(left, 0);
+  const std::vector<std::uint64_t> in_order{right.opened, leaf.opened, left.opened, top.opened};
+  EXPECT_EQ(finish_all(tree, tree.begin_close(top)).opened, in_order);
+  EXPECT_EQ(tree.root().first_child, nullptr);
+}
+
+TEST(RegionTree, ClosingOneLeavesItsSiblings) {
+  RegionTree tree;
+  std::vector<Region*> siblings;
+  for (int i = 0; i < 3; ++i) siblings.push_back(&tree.open(tree.root(), 0));
+  for (const int at : {1, 2, 0}) {  // the middle, then the ends of the list
+    finish_all(tree, tree.begin_close(*siblings[at]));
+    std::size_t count = 0;
+    for (Region* child = tree.root().first_child; child != nullptr; child = child->next_sibling)
+      ++count;
+    EXPECT_EQ(count, tree.root().child_count);
+    EXPECT_EQ(count, tree.open_count());
+  }
+}
+
+TEST(RegionTree, TheNamesGoStaleBeforeTheContentsEnd) {
+  RegionTree tree;
+  Region& region = tree.open(tree.root(), 0);
+  Owned owned;
+  RegionTree::link(region, owned);
+  const RegionId name = region.name();
+  Region* doomed = tree.begin_close(region);
+  EXPECT_EQ(tree.find(name), nullptr);
+  EXPECT_EQ(doomed->owned_count, 1u);
+  EXPECT_EQ(finish_all(tree, doomed).owned, 1u);
+}
+
+TEST(RegionTree, OwnedThingsComeAndGo) {
+  RegionTree tree;
+  Region& a = tree.open(tree.root(), 0);
+  Region& b = tree.open(tree.root(), 0);
+  Owned x, y;
+  RegionTree::link(a, x);
+  RegionTree::link(a, y);
+  x.return_to = b.name();
+  RegionTree::move(b, x);
+  EXPECT_EQ(x.region, &b);
+  EXPECT_EQ(x.return_to, 0u);
+  EXPECT_EQ(a.owned_count, 1u);
+  EXPECT_EQ(b.owned_count, 1u);
+  RegionTree::unlink(y);
+  EXPECT_EQ(a.owned_count, 0u);
+  EXPECT_EQ(RegionTree::take_owned(a), nullptr);
+  EXPECT_EQ(RegionTree::take_owned(b), &x);
+  finish_all(tree, tree.begin_close(a));
+  finish_all(tree, tree.begin_close(b));
+}
+
+TEST(RegionTree, AChainOfAHundredThousandClosesWithoutRecursion) {
+  constexpr std::uint32_t kDeep = 100000;
+  RegionTree tree;
+  Region* at = &tree.root();
+  Region* top = nullptr;
+  for (std::uint32_t i = 0; i < kDeep; ++i) {
+    at = &tree.open(*at, 0);
+    if (top == nullptr) top = at;
+  }
+  EXPECT_EQ(at->depth, kDeep);
+  const Closed closed = finish_all(tree, tree.begin_close(*top));
+  EXPECT_EQ(closed.opened.size(), kDeep);
+  EXPECT_TRUE(std::is_sorted(closed.opened.rbegin(), closed.opened.rend()));
+  EXPECT_EQ(tree.open_count(), 0u);
+}
+
+TEST(RegionTree, AWideTreeClosesToo) {
+  RegionTree tree;
+  Region& top = tree.open(tree.root(), 0);
+  for (int i = 0; i < 5000; ++i) tree.open(top, 0);
+  EXPECT_EQ(finish_all(tree, tree.begin_close(top)).opened.size(), 5001u);
+}
+
+TEST(RegionTree, TheDeeperOrElseTheYoungerEndsFirst) {
+  RegionTree tree;
+  Region& old = tree.open(tree.root(), 0);
+  Region& young = tree.open(tree.root(), 0);
+  Region& deep = tree.open(old, 0);
+  EXPECT_EQ(&RegionTree::shorter_lived(old, young), &young);
+  EXPECT_EQ(&RegionTree::shorter_lived(young, old), &young);
+  EXPECT_EQ(&RegionTree::shorter_lived(young, deep), &deep);
+  EXPECT_EQ(&RegionTree::shorter_lived(tree.root(), old), &old);
+  EXPECT_EQ(&RegionTree::shorter_lived(old, old), &old);
+  finish_all(tree, tree.begin_close(old));
+  finish_all(tree, tree.begin_close(young));
+}
+
+TEST(RegionTree, CountsWhatIsOwnedAlsoWhileARegionCloses) {
+  RegionTree tree;
+  Region& a = tree.open(tree.root(), 0);
+  Owned x, y, z;
+  RegionTree::link(a, x);
+  RegionTree::link(tree.open(a, 0), y);
+  RegionTree::link(tree.root(), z);
+  Region* doomed = tree.begin_close(a);
+  EXPECT_EQ(tree.owned_count(), 3u);
+  finish_all(tree, doomed);
+  EXPECT_EQ(tree.owned_count(), 1u);
+  RegionTree::unlink(z);
+}
+
+TEST(RegionTreeDeathTest, ATreeThatOwnsSomethingDoesNotEnd) {
+  EXPECT_DEATH(
+      {
+        Owned owned;
+        RegionTree tree;
+        RegionTree::link(tree.root(), owned);
+      },
+      "owned_count");
+}
+
+}  // namespace
+}  // namespace ebb
