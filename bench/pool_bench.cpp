@@ -125,13 +125,13 @@ void tracing(Figures& figures) {
 
 int run_figures() {
   Figures figures("pool");
+  tracing(figures);
   if (mimalloc() != nullptr) small_pairs(figures);
   large_pairs(figures);
   written_pairs(figures);
   beside_live(figures);
   if (mimalloc() != nullptr) replacement(figures);
   if (mimalloc() != nullptr) two_threads(figures);
-  tracing(figures);
   figures.write();
   return 0;
 }

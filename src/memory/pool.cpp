@@ -18,6 +18,8 @@ using namespace detail;  // NOLINT: this file is the front of what is in there
 
 namespace {
 
+static_assert(Pool::kSmallLimit == detail::kSmallLimit && Pool::kAlignment == detail::kStep);
+
 std::uint64_t next_key() noexcept {
   static std::atomic<std::uint64_t> keys{0};
   return (keys.fetch_add(1, std::memory_order_relaxed) + 1) << 8;

@@ -23,7 +23,7 @@ std::vector<TraceEvent> EventRing::snapshot(std::uint64_t since) const {
     std::array<std::uint64_t, 4> words;
     for (std::size_t w = 0; w < 4; ++w)
       words[w] = slots_[i % kEvents][w].load(std::memory_order_acquire);
-    events.push_back(std::bit_cast<TraceEvent>(words));
+    events.push_back(unpack(words));
   }
   const std::uint64_t later = head_.load(std::memory_order_relaxed);
   const std::uint64_t safe = later >= kEvents ? later - kEvents + 1 : 0;  // the rest may be torn

@@ -71,8 +71,6 @@ void Host::warn(std::string_view message) {
 
 // ---- life
 
-constinit thread_local Context::HostCall* Context::HostCall::innermost = nullptr;
-
 Context::Context()
     : records_(*this),
       internals_(std::make_unique<Internals>()),
@@ -100,12 +98,16 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
   asked_.store(false, std::memory_order_relaxed);
   warned_.store(false, std::memory_order_relaxed);
   id_.store(id, std::memory_order_relaxed);
-  closed_ = ended_ = false;
+  closed_ = false;
 }
 
-void Context::close() {
+bool Context::close() {
   Lock lock(lock_);
-  if (closed_) return;
+  if (Visit::mine_in(*this) != 0) {
+    lock.unlock();
+    raise(ErrorKind::kWrongState, "[close] a context cannot end inside its host's callback");
+  }
+  if (closed_) return false;
   closed_ = true;  // nothing is born here from now on
   ContextRegistry::instance().forget(id());
   Visit visit(*this, lock);
@@ -117,10 +119,11 @@ void Context::close() {
   lock.unlock();
   end_root();
   await_notices();
+  return true;
 }
 
 void Context::await_visitors(Lock& lock) noexcept {
-  while (visits_ != Visit::mine_in(*this)) {
+  while (visits_ != 1) {  // close()'s own
     lock.unlock();
     std::this_thread::yield();
     lock.lock();
@@ -128,15 +131,14 @@ void Context::await_visitors(Lock& lock) noexcept {
 }
 
 // A notice that was under way when its tensor ended still has the slot; it arrives within
-// instructions. Another thread may be in the middle of closing a region, or inside the host.
-void Context::await_quiet() noexcept {
+// instructions.
+void Context::await_notices() noexcept {
   while (true) {
     {
       std::lock_guard guard(lock_);
       take_notices();
-      if (undead_ == 0 && host_calls_ == 0 && regions_->open_count() == 0) {
+      if (undead_ == 0) {
         host_ = nullptr;
-        ended_ = true;
         return;
       }
     }

@@ -8,7 +8,7 @@
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
-#include "tensor/host_call.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -194,12 +194,11 @@ void Context::warn_overrun(Device& device) {
       "holders:{}",
       device.name(), format_bytes(device.in_use()), format_bytes(device.budget()),
       name_holders(device));
-  std::optional<HostCall> call;
-  {
-    std::lock_guard guard(lock_);
-    call.emplace(*this);
-  }
-  if (call->host() != nullptr) call->host()->warn(message);
+  Lock lock(lock_);
+  Visit visit(*this, lock);
+  Host* const host = host_;
+  lock.unlock();
+  if (host != nullptr) host->warn(message);
 }
 
 }  // namespace ebb

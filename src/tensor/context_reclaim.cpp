@@ -263,11 +263,8 @@ bool Context::climb(Ladder& ladder, Stake stake, std::uint64_t budget) {
   ClimbScope scope(*this);
   if (!scope.entered()) return ladder.fits();
   Governor::Request request{.stake = stake, .budget = budget};
-  std::optional<HostCall> call;
   {
     std::lock_guard guard(lock_);
-    if (closed_) return ladder.fits();
-    call.emplace(*this);
     request.born = born_bytes_;
   }
   request.can_collect = may_collect();
@@ -343,11 +340,8 @@ Drained Context::collect(Collection kind, bool rationed) {
   ClimbScope scope(*this);
   if (!scope.entered()) return ladder.drained;
   std::uint64_t born = 0;
-  std::optional<HostCall> call;
   {
     std::lock_guard guard(lock_);
-    if (closed_) return ladder.drained;
-    call.emplace(*this);
     born = born_bytes_;
   }
   if (may_collect()) governor_->collect(ladder, kind, rationed, born);

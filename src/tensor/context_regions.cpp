@@ -75,17 +75,13 @@ Region* Context::fill(EndBatch& batch, Region* doomed, Reason reason) noexcept {
 void Context::end_root() {
   for (bool more = true; more;) {
     ManyEnds batch;
-    std::optional<HostCall> call;
-    {
-      std::lock_guard guard(lock_);
-      Owned* owned = nullptr;
-      while (!batch.full() && (owned = RegionTree::take_owned(regions_->root())) != nullptr) {
-        end_unlinked(static_cast<TensorRecord&>(*owned), Reason::kShutdown, batch);
-      }
-      more = owned != nullptr || batch.full();
-      if (batch.calls_host()) call.emplace(*this);
+    Lock lock(lock_);
+    Owned* owned = nullptr;
+    while (!batch.full() && (owned = RegionTree::take_owned(regions_->root())) != nullptr) {
+      end_unlinked(static_cast<TensorRecord&>(*owned), Reason::kShutdown, batch);
     }
-    batch.carry_out(call ? call->host() : nullptr);
+    more = owned != nullptr || batch.full();
+    carry_out(lock, batch);
   }
 }
 

@@ -33,7 +33,6 @@ class Context::EndBatch {
   void count_bytes(std::uint64_t bytes) noexcept { drained_.bytes += bytes; }
   const Drained& drained() const noexcept { return drained_; }
   // Whether the host has something to free.
-  bool calls_host() const noexcept { return ended_count_ != 0; }
 
   // Without the lock.
   void carry_out(Host* host) {

@@ -1,8 +1,7 @@
 // A call that works in a context outside its lock: it empties closed regions, climbs, or calls the
 // host. A context that is being visited is not retired, and close() waits for the visits of other
 // threads, so that nothing of the context is under way and its host is left alone once it returns.
-// Visits nest on a thread: a host may close its context from inside a callback, and what the
-// callback interrupted goes on afterwards.
+// Visits nest on a thread; inside one's own, that is in a callback of the host, close() refuses.
 #pragma once
 
 #include <mutex>

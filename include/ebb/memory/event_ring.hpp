@@ -9,7 +9,6 @@
 
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,14 +40,15 @@ class EventRing {
   static constexpr std::uint64_t kTimeEvery = 64;
 
   // Writer only. `event.time` is filled in here.
-  void push(TraceEvent event) noexcept {
+  void push(const TraceEvent& event) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head % kTimeEvery == 0) [[unlikely]]
       time_ = now();
-    event.time = time_;
-    const auto words = std::bit_cast<std::array<std::uint64_t, 4>>(event);
     Slot& slot = slots_[head % kEvents];
-    for (std::size_t i = 0; i < 4; ++i) slot[i].store(words[i], std::memory_order_release);
+    slot[0].store(event.id, std::memory_order_release);
+    slot[1].store(event.bytes, std::memory_order_release);
+    slot[2].store(pack(event), std::memory_order_release);
+    slot[3].store(time_, std::memory_order_release);
     head_.store(head + 1, std::memory_order_release);
   }
 
@@ -61,6 +61,19 @@ class EventRing {
 
  private:
   using Slot = std::array<std::atomic<std::uint64_t>, 4>;
+
+  // By shifts, not by a copy of the struct: short stores read back as one word would stall.
+  static std::uint64_t pack(const TraceEvent& event) noexcept {
+    return event.site | std::uint64_t(event.kind) << 32 | std::uint64_t(event.detail) << 48;
+  }
+  static TraceEvent unpack(const std::array<std::uint64_t, 4>& words) noexcept {
+    return {.id = words[0],
+            .bytes = words[1],
+            .site = std::uint32_t(words[2]),
+            .kind = EventKind(words[2] >> 32 & 0xFFFF),
+            .detail = std::uint16_t(words[2] >> 48),
+            .time = words[3]};
+  }
   static std::uint64_t now() noexcept;
 
   std::atomic<std::uint64_t> head_{0};

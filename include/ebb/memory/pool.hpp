@@ -70,8 +70,7 @@ class Pool {
   static constexpr std::size_t kAlignment = 64;         // of every block, at least
   static constexpr std::size_t kSmallLimit = 64 << 10;  // largest size-class block
 
-  // `heap` (and options.metadata) must outlive the pool. Throws OutOfMemory where not even the
-  // pool's first records fit.
+  // `heap` (and options.metadata) must outlive the pool. Nothing is asked of them yet.
   explicit Pool(Heap& heap, PoolOptions options = {});
 
   // All blocks freed, or given up with the pool. Threads that used the pool may outlive it.

@@ -70,6 +70,14 @@ class RegionTree {
   // Of two regions the one that ends first: the deeper, or of equals the one opened last.
   static Region& shorter_lived(Region& a, Region& b) noexcept;
 
+  // The regions in pieces, for walks that give the lock back between them.
+  std::size_t chunk_count() const noexcept { return regions_.chunk_count(); }
+  template <typename Visit>
+  void for_each_in(std::size_t chunk, Visit&& visit) {
+    for (Region& region : regions_.chunk(chunk)) {
+      if (region.live()) visit(region);
+    }
+  }
   // In all regions, those being closed too.
   std::uint64_t owned_count() noexcept;
 

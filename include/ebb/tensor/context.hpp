@@ -154,8 +154,9 @@ class Context {
   // By name; null if it has ended. The C ABI's way in.
   static Context* find(std::uint64_t id) noexcept;
   // Ends everything in it. Waits for calls under way on other threads; after it the host is not
-  // called any more. What is still held comes back when it is let go.
-  void close();
+  // called any more. What is still held comes back when it is let go. False if it had ended
+  // already. Throws Error(kWrongState) inside one of the host's own callbacks.
+  bool close();
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
   const std::string& name() const noexcept { return options_.name; }

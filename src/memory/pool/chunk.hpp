@@ -17,7 +17,7 @@ enum class ChunkState : std::uint8_t { kUnused, kHole, kFree, kLarge, kSlab };
 
 // Whose free memory it is: a stream's, until the stream has come far enough, or everybody's.
 using Owner = std::uint8_t;
-inline constexpr Owner kNeutral = 0xFF;
+inline constexpr Owner kNeutral = 0xFF;  // greater than every stream
 
 struct alignas(128) Chunk {
   std::byte* base;

@@ -59,20 +59,34 @@ Chunk* ChunkSpace::grow(std::size_t bytes, StreamId stream) noexcept {
   return carve(fill(site), bytes);
 }
 
+void ChunkSpace::add_stream(StreamId stream, StreamFrees* frees) noexcept {
+  frees_[stream] = frees;
+  ++streams_;
+}
+
 void ChunkSpace::give(Chunk* chunk, Owner owner, Ticket ticket) noexcept {
   chunk->state = ChunkState::kFree;
   chunk->owner = owner;
   chunk->ticket = ticket;
-  const auto joins = [owner](const Chunk* other) {
-    return other != nullptr && other->state == ChunkState::kFree && other->owner == owner;
+  join_and_insert(chunk, streams_ == 1);
+}
+
+// Where owners differ, one of them is everybody, and the other's claim holds for the whole.
+void ChunkSpace::join_and_insert(Chunk* chunk, bool all_owners) noexcept {
+  const auto joins = [&](const Chunk* other) {
+    return other != nullptr && other->state == ChunkState::kFree &&
+           (all_owners || other->owner == chunk->owner);
   };
   if (joins(chunk->next)) {
     remove_free(chunk->next);
+    chunk->owner = std::min(chunk->owner, chunk->next->owner);
     absorb_next(chunk);
   }
   if (joins(chunk->prev)) {
+    const Owner owner = std::min(chunk->owner, chunk->prev->owner);
     chunk = chunk->prev;
     remove_free(chunk);
+    chunk->owner = owner;
     absorb_next(chunk);
   }
   insert_free(chunk);
@@ -82,10 +96,12 @@ void ChunkSpace::release_pending(StreamId stream, Ticket done) noexcept {
   if (frees_[stream] == nullptr) return;
   Chunk* next = nullptr;
   for (Chunk* chunk = frees_[stream]->chunks.head; chunk != nullptr; chunk = next) {
-    next = chunk->pending_next;  // joining touches neutral chunks only, so this stays valid
+    next = chunk->pending_next;
     if (chunk->ticket > done) continue;
     remove_free(chunk);
-    give(chunk, kNeutral, 0);
+    chunk->owner = kNeutral;
+    chunk->ticket = 0;
+    join_and_insert(chunk, false);  // only with what is everybody's too, so `next` stays valid
   }
 }
 

@@ -26,7 +26,7 @@ class ChunkSpace {
   ChunkSpace& operator=(const ChunkSpace&) = delete;
 
   // Must be called before a stream's first take, with records that live as long as the space.
-  void add_stream(StreamId stream, StreamFrees* frees) noexcept { frees_[stream] = frees; }
+  void add_stream(StreamId stream, StreamFrees* frees) noexcept;
 
   // A chunk of `bytes` for the stream out of what is committed; null where nothing fits.
   // Pre: bytes is a multiple of the quantum. Post: its state is kLarge.
@@ -36,7 +36,9 @@ class ChunkSpace {
   // granules are given back to it first, as many as are lacking. Null: no room.
   Chunk* grow(std::size_t bytes, StreamId stream) noexcept;
 
-  // A chunk comes back and joins its neighbours. Needs no record, cannot fail.
+  // A chunk comes back and joins its neighbours: those of its owner; while there is only one stream
+  // all of them, for then it makes no difference, and no event is ever needed. Needs no record,
+  // cannot fail.
   void give(Chunk* chunk, Owner owner, Ticket ticket) noexcept;
 
   // Makes everybody's what `stream` freed up to the ticket.
@@ -80,6 +82,7 @@ class ChunkSpace {
   void insert_free(Chunk* chunk) noexcept;
   void remove_free(Chunk* chunk) noexcept;
   Chunk* carve(Chunk* chunk, std::size_t bytes) noexcept;
+  void join_and_insert(Chunk* chunk, bool all_owners) noexcept;
 
   static bool usable(const Chunk* chunk, StreamId stream) noexcept;
   Site site_at(Chunk* hole, std::size_t bytes, StreamId stream) const noexcept;
@@ -101,6 +104,7 @@ class ChunkSpace {
   ChunkList holes_;
   FreeIndex neutral_;
   std::array<StreamFrees*, kMaxStreams> frees_{};
+  int streams_ = 0;
   ChunkList records_;  // unused
   std::size_t record_count_ = 0;
   std::size_t committed_ = 0;

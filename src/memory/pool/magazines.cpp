@@ -40,6 +40,7 @@ Block PoolCore::allocate_small(ThreadCache* cache, std::uint32_t size_class,
   if (spare_count(shelf) > 0 && swap(shelf, size_class)) return pop(*cache, size_class);
   const std::lock_guard lock(mutex_);
   if (!ensure_stream(stream)) return {};
+  heed_recall(*cache);
   stock_empties();
   if (reload(*cache, size_class)) return pop(*cache, size_class);
   return {};
@@ -106,7 +107,10 @@ void PoolCore::free_small(ThreadCache* cache, Block block) noexcept {
       return push(*cache, block);
   }
   const std::lock_guard lock(mutex_);
-  if (cache == nullptr || !unload(*cache, size_class)) return put_block(block);
+  if (cache == nullptr) return put_block(block);
+  heed_recall(*cache);
+  const Shelf& shelf = cache->shelves[size_class];
+  if (shelf.top.get() == shelf.limit && !unload(*cache, size_class)) return put_block(block);
   push(*cache, block);
 }
 
@@ -174,6 +178,12 @@ bool PoolCore::drain(ThreadCache* cache) noexcept {
     drained = true;
   }
   return drained;
+}
+
+void PoolCore::heed_recall(ThreadCache& cache) noexcept {
+  if (cache.recalls_seen == recalls_) return;
+  cache.recalls_seen = recalls_;
+  drain(&cache);
 }
 
 Magazine* PoolCore::take_empty() noexcept {

@@ -1,5 +1,7 @@
 #include "memory/pool/metadata_arena.hpp"
 
+#include <algorithm>
+
 #include "memory/pool/size_classes.hpp"
 
 namespace ebb::detail {
@@ -27,8 +29,8 @@ void* MetadataArena::take(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 bool MetadataArena::add_segment(std::size_t at_least) noexcept {
-  constexpr std::size_t kSegment = 256 << 10;
-  const std::size_t bytes = round_up(std::max(kSegment, at_least), heap_.traits().granule);
+  const std::size_t granule = heap_.traits().granule;
+  const std::size_t bytes = round_up(std::max(4 * granule, at_least), granule);
   std::byte* base = heap_.reserve(bytes);
   if (base == nullptr) return false;
   if (!heap_.commit(base, bytes)) {

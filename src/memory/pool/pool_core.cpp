@@ -5,12 +5,14 @@
 //   3. what lies idle in the depots and in the threads' large slots
 //   4. more from the heap, which gets unusable granules back where it refuses
 //   5. what the calling thread has in its magazines
+//
+// The other threads' magazines are theirs. When memory is short they are recalled: each thread
+// returns its own when it next comes here.
 #include "memory/pool/pool_core.hpp"
 
 #include <algorithm>
 
 #include "ebb/base/check.hpp"
-#include "ebb/base/error.hpp"
 
 namespace ebb::detail {
 
@@ -25,9 +27,6 @@ PoolCore::PoolCore(Heap& heap, const PoolOptions& options, std::uint64_t key)
   for (std::size_t c = 0; c < kClasses; ++c)
     rounds_[c] = std::uint32_t(
         std::clamp<std::size_t>(options.magazine_bytes / kClassBytes[c], 4, kMagazineRounds));
-  if (!ensure_stream(kDefaultStream))
-    throw OutOfMemory(
-        fmt::format("[Pool] no memory for the records of heap '{}'", heap.traits().name));
 }
 
 // Work that is still queued may use what is given up here.
@@ -42,6 +41,7 @@ bool PoolCore::ensure_stream(StreamId stream) noexcept {
   StreamState* state = arena_.make<StreamState>();
   if (state == nullptr) return false;
   streams_[stream] = state;
+  ++stream_count_;
   space_.add_stream(stream, &state->frees);
   return true;
 }
@@ -49,13 +49,14 @@ bool PoolCore::ensure_stream(StreamId stream) noexcept {
 Chunk* PoolCore::acquire(ThreadCache* cache, std::size_t bytes, StreamId stream) noexcept {
   if (bytes > capacity_) return nullptr;
   if (Chunk* chunk = space_.take(bytes, stream)) return chunk;
-  if (!order_.synchronous()) {
+  if (settling_may_help()) {
     settle_locked();
     if (Chunk* chunk = space_.take(bytes, stream)) return chunk;
   }
   if (release_idle())
     if (Chunk* chunk = space_.take(bytes, stream)) return chunk;
   if (Chunk* chunk = space_.grow(bytes, stream)) return chunk;
+  ++recalls_;
   if (!drain(cache)) return nullptr;
   if (Chunk* chunk = space_.take(bytes, stream)) return chunk;
   return space_.grow(bytes, stream);
@@ -216,6 +217,7 @@ void PoolCore::wait_pending() noexcept {
 
 std::size_t PoolCore::trim(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
+  ++recalls_;
   release_idle();
   settle_locked();
   return space_.trim(std::min(bytes, kMaxBytes));

@@ -73,6 +73,8 @@ class PoolCore {
   };
 
   // pool_core.cpp
+  // All that one stream freed is its own already.
+  bool settling_may_help() const noexcept { return stream_count_ > 1 || deferred_ != nullptr; }
   bool ensure_stream(StreamId stream) noexcept;
   Chunk* acquire(ThreadCache* cache, std::size_t bytes, StreamId stream) noexcept;
   void give_chunk(Chunk* chunk, StreamId stream) noexcept;
@@ -95,6 +97,7 @@ class PoolCore {
   bool swap(Shelf& shelf, std::uint32_t size_class) noexcept;
   void empty_magazine(Magazine& magazine) noexcept;
   bool drain(ThreadCache* cache) noexcept;
+  void heed_recall(ThreadCache& cache) noexcept;
   Magazine* take_empty() noexcept;
   void drop_empty(Magazine* magazine) noexcept;
   void stock_empties() noexcept;
@@ -110,6 +113,7 @@ class PoolCore {
   ChunkSpace space_;
   StreamOrder order_;
   std::array<StreamState*, kMaxStreams> streams_{};
+  int stream_count_ = 0;
   Magazine* empties_ = nullptr;
   std::uint32_t empty_count_ = 0;
   ThreadCache* caches_ = nullptr;
@@ -119,6 +123,8 @@ class PoolCore {
   Held deferred_held_;
   Held large_out_;
   std::uint64_t allocations_ = 0;  // those that no cache counts
+  std::uint64_t recalls_ =
+      0;  // times that memory was short and threads should return what they keep
 };
 
 // thread_slot.cpp. The calling thread's cache for a key, which becomes the hot one; with `grow` a

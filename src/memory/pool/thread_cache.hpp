@@ -18,7 +18,8 @@
 
 namespace ebb::detail {
 
-struct Magazine {
+// Aligned so that two threads' magazines share no cache line, nor a pair of them.
+struct alignas(128) Magazine {
   Magazine* next = nullptr;             // in the depot
   std::atomic<std::uint32_t> count{0};  // while not loaded
   std::array<Block, kMagazineRounds> rounds;
@@ -55,11 +56,12 @@ struct LargeSlot {
   }
 };
 
-struct ThreadCache {
+struct alignas(128) ThreadCache {
   std::array<Shelf, kClasses> shelves;
   alignas(64) LargeSlot large;
   OwnerWritten<std::uint64_t> allocations;
   StreamId stream = 0;
+  std::uint64_t recalls_seen = 0;     // PoolCore::recalls_
   ThreadCache* next_spare = nullptr;  // caches without a thread
   ThreadCache* next = nullptr;        // all caches of the pool
 };

@@ -1,0 +1,165 @@
+// What is particular to the pool beyond the conformance suite: classes, budget, fragmentation,
+// steady state.
+#include "ebb/memory/pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "ebb/memory/heap_adaptors.hpp"
+#include "ebb/memory/simulated_device.hpp"
+#include "ebb/memory/system_heap.hpp"
+#include "memory/pool/size_classes.hpp"
+
+namespace ebb {
+namespace {
+
+constexpr std::size_t kMB = std::size_t{1} << 20;
+constexpr std::size_t kGranule = 64 << 10;
+
+static_assert(std::is_trivially_copyable_v<Block> && sizeof(Block) == 16, "returned in registers");
+
+TEST(SizeClasses, EachSizeGetsTheSmallestClassThatHoldsIt) {
+  for (std::size_t bytes = 1; bytes <= detail::kSmallLimit; ++bytes) {
+    const std::uint32_t c = detail::class_of(bytes);
+    ASSERT_GE(detail::kClassBytes[c], bytes);
+    ASSERT_TRUE(c == 0 || detail::kClassBytes[c - 1] < bytes) << bytes;
+  }
+}
+
+TEST(SizeClasses, ABlocksIndexFollowsFromItsOffset) {
+  for (std::size_t c = 0; c < detail::kClasses; ++c) {
+    const detail::SlabShape& shape = detail::kSlabShapes[c];
+    ASSERT_LE(shape.blocks, detail::kSlabBlocks);
+    ASSERT_GE(shape.bytes, shape.blocks * detail::kClassBytes[c]);
+    ASSERT_LE(shape.bytes, shape.blocks * detail::kClassBytes[c] * 17 / 16 + 1024);
+    for (std::uint64_t i = 0; i < shape.blocks; ++i)
+      ASSERT_EQ(i * (detail::kClassBytes[c] / detail::kStep) * shape.reciprocal >> 32, i);
+  }
+}
+
+class PoolUnderLimit : public ::testing::Test {
+ protected:
+  SimulatedDevice device_{{.capacity = 64 * kMB, .granule = kGranule, .synchronous = true}};
+  LimitHeap heap_{device_, 8 * kMB};
+  Pool pool_{heap_};
+};
+
+TEST_F(PoolUnderLimit, CommitsOnlyWhatIsLacking) {
+  pool_.free(pool_.allocate(3 * kMB));
+  EXPECT_EQ(pool_.stats().committed, 3 * kMB);
+  const Block block = pool_.allocate(4 * kMB);  // beside the free 3 MB
+  EXPECT_EQ(pool_.stats().committed, 4 * kMB);
+  pool_.free(block);
+}
+
+TEST_F(PoolUnderLimit, SplinteredMemoryServesALargeRequest) {
+  std::vector<Block> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(pool_.allocate(kMB));
+  EXPECT_FALSE(pool_.allocate(kMB));
+  for (std::size_t i = 0; i < blocks.size(); i += 2) pool_.free(blocks[i]);
+  pool_.flush_thread();
+  EXPECT_EQ(pool_.stats().largest_free, kMB);
+  const Block large = pool_.allocate(3 * kMB);  // 4 MB are free, in pieces of one
+  ASSERT_TRUE(large);
+  EXPECT_EQ(heap_.committed(), 8 * kMB);  // no more was given back than was lacking
+  EXPECT_EQ(pool_.stats().free_chunks_bytes, kMB);
+  const Block rest = pool_.allocate(kMB);
+  EXPECT_TRUE(rest);
+  EXPECT_FALSE(pool_.allocate(kMB));
+  pool_.free(large);
+  pool_.free(rest);
+  for (std::size_t i = 1; i < blocks.size(); i += 2) pool_.free(blocks[i]);
+  pool_.check();
+}
+
+TEST_F(PoolUnderLimit, MagazinesDoNotKeepMemoryFromTheirOwnThread) {
+  std::vector<Block> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(pool_.allocate(60000));
+  for (const Block block : blocks) pool_.free(block);
+  const Block all = pool_.allocate(8 * kMB);
+  EXPECT_TRUE(all);
+  pool_.free(all);
+}
+
+TEST_F(PoolUnderLimit, MagazinesOfOtherThreadsAreRecalled) {
+  for (int i = 0; i < 8; ++i) pool_.free(pool_.allocate(60000));
+  std::thread([&] { EXPECT_FALSE(pool_.allocate(8 * kMB)); }).join();
+  const Block other =
+      pool_.allocate(30000);  // comes to the pool for another reason, and hears of it
+  pool_.free(other);
+  pool_.flush_thread();
+  std::thread([&] {
+    const Block all = pool_.allocate(8 * kMB);
+    EXPECT_TRUE(all);
+    pool_.free(all);
+  }).join();
+}
+
+TEST_F(PoolUnderLimit, ALargeBlockInAThreadsSlotIsTakenWhenNeeded) {
+  pool_.free(pool_.allocate(6 * kMB));
+  std::thread([&] {
+    const Block block = pool_.allocate(7 * kMB);
+    EXPECT_TRUE(block);
+    pool_.free(block);
+  }).join();
+}
+
+TEST_F(PoolUnderLimit, ALowerLimitIsKeptAfterTrim) {
+  pool_.free(pool_.allocate(8 * kMB));
+  heap_.set_limit(4 * kMB);
+  EXPECT_EQ(pool_.trim(4 * kMB), 4 * kMB);
+  EXPECT_FALSE(pool_.allocate(5 * kMB));
+  const Block block = pool_.allocate(4 * kMB);
+  EXPECT_TRUE(block);
+  pool_.free(block);
+}
+
+TEST(Pool, SteadyWorkMakesNoHeapCalls) {
+  SystemHeap system;
+  RecordingHeap heap(system);
+  Pool pool(heap);
+  std::uint64_t calls = 0;
+  for (int step = 0; step < 50; ++step) {
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; i < 200; ++i) blocks.push_back(pool.allocate(1 + i * i * 37));
+    while (!blocks.empty()) {
+      pool.free(blocks.back());
+      blocks.pop_back();
+    }
+    if (step == 2) calls = heap.memory_calls();
+  }
+  EXPECT_EQ(heap.memory_calls(), calls);
+}
+
+TEST(Pool, MetadataStaysSmall) {
+  SystemHeap heap;
+  Pool pool(heap);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 100000; ++i) blocks.push_back(pool.allocate(1024));
+  EXPECT_LT(pool.stats().metadata, pool.stats().in_use / 50);
+  for (const Block block : blocks) pool.free(block);
+}
+
+TEST(PoolDeath, FreeingTwiceIsFound) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  SystemHeap heap;
+  Pool pool(heap);
+  const Block small = pool.allocate(100);
+  const Block large = pool.allocate(kMB);
+  pool.free(large);
+  EXPECT_DEATH(pool.free(large), "check failed");
+  EXPECT_DEATH(
+      {
+        pool.free(small);
+        pool.free(small);
+        pool.flush_thread();
+      },
+      "check failed");
+  pool.free(small);
+}
+
+}  // namespace
+}  // namespace ebb

@@ -1,0 +1,68 @@
+#include "ebb/memory/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "ebb/memory/pool.hpp"
+#include "ebb/memory/system_heap.hpp"
+
+namespace ebb {
+namespace {
+
+TEST(EventRing, KeepsTheLastEventsInOrder) {
+  auto ring = std::make_unique<EventRing>();
+  const std::uint64_t total = EventRing::kEvents * 3 + 5;
+  for (std::uint64_t i = 0; i < total; ++i)
+    ring->push({.id = i, .bytes = i * 2, .site = 7, .kind = EventKind::kFree, .detail = 9});
+  const auto events = ring->snapshot();
+  ASSERT_GE(events.size(), EventRing::kEvents - 1);
+  EXPECT_EQ(events.back().id, total - 1);
+  for (std::size_t i = 0; i + 1 < events.size(); ++i) {
+    ASSERT_EQ(events[i].id + 1, events[i + 1].id);
+    ASSERT_EQ(events[i].bytes, events[i].id * 2);
+    ASSERT_LE(events[i].time, events[i + 1].time);
+  }
+  EXPECT_EQ(events[0].site, 7u);
+  EXPECT_EQ(events[0].kind, EventKind::kFree);
+  EXPECT_EQ(events[0].detail, 9u);
+  EXPECT_GT(events[0].time, 0u);
+  EXPECT_EQ(ring->snapshot(total - 3).size(), 3u);
+  EXPECT_TRUE(ring->snapshot(total + 9).empty());
+}
+
+TEST(Trace, RecordsAllocationsOnlyWhileItIsOn) {
+  SystemHeap heap;
+  Pool pool(heap);
+  trace::clear();
+  pool.free(pool.allocate(100));
+  EXPECT_TRUE(trace::snapshot().empty());
+  trace::set(true);
+  const Block small = pool.allocate(100);
+  const Block large = pool.allocate(100000);
+  pool.free(small);
+  pool.free(large);
+  trace::set(false);
+  pool.free(pool.allocate(100));
+  const auto events = trace::snapshot();
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0].kind, EventKind::kAllocate);
+  EXPECT_EQ(events[0].id, reinterpret_cast<std::uint64_t>(small.data));
+  EXPECT_EQ(events[0].bytes, 128u);
+  EXPECT_EQ(events[1].bytes, Pool::rounded(100000));
+  EXPECT_EQ(events[3].kind, EventKind::kFree);
+  EXPECT_EQ(events[3].id, reinterpret_cast<std::uint64_t>(large.data));
+}
+
+TEST(Trace, EventsOutliveTheirThreadAndRingsAreUsedAgain) {
+  trace::clear();
+  for (std::uint64_t i = 0; i < 3; ++i)
+    std::thread([i] { trace::record({.id = i, .kind = EventKind::kUser}); }).join();
+  EXPECT_EQ(trace::snapshot().size(), 3u);
+  trace::clear();
+  EXPECT_TRUE(trace::snapshot().empty());
+}
+
+}  // namespace
+}  // namespace ebb
