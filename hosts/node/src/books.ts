@@ -161,6 +161,12 @@ export class Books {
   }
 
   collect(major: boolean, rationed: boolean): void {
+    if (!this.native.reclaiming()) {
+      // The core leaves the collector alone while reclaim is off; whoever asks for one gets it.
+      if (!rationed) this.collectHost(major ? 1 : 0);
+      this.drain();
+      return;
+    }
     this.signals[Signal.Notices] = 0;
     this.settle(this.native.collect(major, rationed));
   }

@@ -52,7 +52,8 @@ function leaked(installed: Hooks, region: Scope, result: unknown, reachableOnly:
   for (const id of new Set(region.births)) {
     if (returned.has(id)) continue;
     const slot = slots.find(id);
-    if (slot >= 0) sites.push(slots.sites[slot] as number);
+    const dead = reachableOnly && slot >= 0 && installed.books.tensor(slot) === undefined;
+    if (slot >= 0 && !dead) sites.push(slots.sites[slot] as number);
     else if (!reachableOnly && installed.reclaimedInside.has(id)) {
       sites.push(installed.reclaimedInside.get(id) as number);
     }

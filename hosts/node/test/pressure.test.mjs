@@ -1,7 +1,7 @@
 // Items 6 and 7: budgets, and a backend that runs out.
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import { assertBooks, collected, ebb, onEachBackend, sleep, tf, use } from './support.mjs';
+import { assertBooks, BACKENDS, collected, ebb, onEachBackend, sleep, tf, use } from './support.mjs';
 
 const MB = 2 ** 20;
 
@@ -51,8 +51,8 @@ onEachBackend('pressure', (backend) => {
     });
     ebb.trace.off();
     assert.equal(held.length, 24);
-    assert.equal(seen.length, 1, seen.join('\n---\n'));
-    assert.match(seen[0], /pressure\.test\.mjs:\d+/);
+    assert.equal(seen.length, backend === BACKENDS[0] ? 1 : 0, 'one warning in the life of an isolate');
+    if (seen.length === 1) assert.match(seen[0], /pressure\.test\.mjs:\d+/);
     tf.dispose(held);
   });
 
