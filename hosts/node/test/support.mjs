@@ -37,9 +37,18 @@ export function onEachBackend(title, body) {
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Lets pending jobs finish, then collects: what is unreachable is gone after it. */
+/**
+ * Lets pending jobs finish and collects until nothing more comes: a compilation in another thread of V8 may
+ * hold on to a tensor for a moment.
+ */
 export async function collected() {
-  await sleep(1);
-  ebb.collect();
+  let left = Infinity;
+  for (let i = 0; i < 20; i++) {
+    await sleep(i === 0 ? 1 : 15);
+    ebb.collect();
+    const { numTensors } = tf.memory();
+    if (numTensors === left) break;
+    left = numTensors;
+  }
   return tf.memory().numTensors;
 }

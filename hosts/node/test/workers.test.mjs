@@ -12,14 +12,15 @@ ebb.reclaim.on();
 
 async function run(task) {
   const worker = new Worker(file, { workerData: task });
+  const exited = once(worker, 'exit');
   const [message] = await once(worker, 'message');
-  return { worker, message };
+  return { worker, message, exited };
 }
 
 test('a worker reclaims by itself, and its books are apart', async () => {
   const here = ebb.memory();
-  const { worker, message } = await run({ backend: 'wasm', rounds: 5000 });
-  await once(worker, 'exit');
+  const { message, exited } = await run({ backend: 'wasm', rounds: 5000 });
+  await exited;
   assert.equal(message.isOn, true, 'the switch is the process');
   assert.equal(message.left, message.start);
   assert.ok(message.reclaimed >= 5000);
