@@ -50,22 +50,29 @@ export class Hooks {
   private hookTracking(): void {
     const { engine, books, scopes, kernels } = this;
     const { trackTensor, makeTensor, moveData } = engine;
+    let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
     const tracked = (tensor: Tensor, backend?: Parameters<Engine['trackTensor']>[1]): void => {
       scopes.beingBorn = tensor.id;
       trackTensor.call(engine, tensor, backend);
       scopes.beingBorn = -1;
-      const site = this.sites.on ? engine.state.activeScope?.site || this.sites.capture(tracked) : 0;
+      const site = this.sites.on ? engine.state.activeScope?.site || this.sites.capture(entry) : 0;
       books.born(tensor, site);
       if (isVariable(tensor)) this.variables.watched(tensor);
       if (this.observers > 0) this.observe(tensor.id);
       holdWhileRead(tensor);
       this.idle.arm();
     };
+    entry = tracked;
     engine.trackTensor = tracked;
     engine.makeTensor = (values, shape, dtype, backend) => {
-      const tensor = makeTensor.call(engine, values, shape, dtype, backend);
-      if (dtype === 'string') books.moved(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
-      return tensor;
+      entry = engine.makeTensor;
+      try {
+        const tensor = makeTensor.call(engine, values, shape, dtype, backend);
+        if (dtype === 'string') books.moved(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
+        return tensor;
+      } finally {
+        entry = tracked;
+      }
     };
     engine.moveData = (backend, dataId) => {
       moveData.call(engine, backend, dataId);

@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import type { Native } from './native';
 
 const FRAMES_KEPT = 2;
-const FRAMES_NEAR = 5;
-const FRAMES_FAR = 100;
+/** How far to look for the user's code, nearest first: each frame costs. */
+const DEPTHS = [3, 12, 100];
 
 type Capture = { stack: NodeJS.CallSite[] };
+/** V8 has it, the types do not. */
+type Position = NodeJS.CallSite & { getPosition(): number };
 
 const OWN_FILES = __dirname;
 const LIBRARY = /[\\/]node_modules[\\/]@tensorflow[\\/]/;
@@ -32,8 +34,13 @@ export class Sites {
 
   /** The site of whoever called `below`, or 0 if no user's code did. */
   capture(below: (...args: never[]) => unknown): number {
-    const near = this.locate(stack(below, FRAMES_NEAR));
-    return near === 0 ? this.locate(stack(below, FRAMES_FAR)) : near;
+    for (const depth of DEPTHS) {
+      const frames = stack(below, depth);
+      const site = this.locate(frames);
+      if (site !== 0) return site;
+      if (frames.length < depth) break;
+    }
+    return 0;
   }
 
   text(site: number): string {
@@ -41,25 +48,23 @@ export class Sites {
   }
 
   private locate(frames: NodeJS.CallSite[]): number {
+    let first = 0;
+    while (first < frames.length && !this.isUser(frames[first])) first++;
+    if (first === frames.length) return 0;
+    const end = Math.min(frames.length, first + FRAMES_KEPT);
     let frame = this.root;
-    const first = frames.findIndex((one) => this.isUser(one.getFileName()));
-    if (first < 0) return 0;
-    const last = Math.min(frames.length, first + FRAMES_KEPT);
-    for (let i = first; i < last; i++) {
-      const site = frames[i] as NodeJS.CallSite;
-      const file = site.getFileName();
-      if (!this.isUser(file)) break;
-      frame = step(frame, file as string, (site as unknown as { getPosition(): number }).getPosition());
-    }
+    let last = first;
+    for (; last < end && this.isUser(frames[last]); last++) frame = step(frame, frames[last] as Position);
     if (frame.site === 0) {
-      const text = describe(frames.slice(first, last).filter((one) => this.isUser(one.getFileName())));
+      const text = describe(frames.slice(first, last));
       frame.site = this.native.site(text);
       this.texts.set(frame.site, text);
     }
     return frame.site;
   }
 
-  private isUser(file: string | null | undefined): boolean {
+  private isUser(frame: NodeJS.CallSite | undefined): boolean {
+    const file = frame?.getFileName();
     if (file == null) return false;
     let user = this.userFiles.get(file);
     if (user === undefined) {
@@ -70,7 +75,9 @@ export class Sites {
   }
 }
 
-function step(frame: Frame, file: string, position: number): Frame {
+function step(frame: Frame, at: Position): Frame {
+  const file = at.getFileName() as string;
+  const position = at.getPosition();
   let positions = frame.callers.get(file);
   if (positions === undefined) frame.callers.set(file, (positions = new Map()));
   let caller = positions.get(position);
@@ -92,16 +99,21 @@ function describe(frames: NodeJS.CallSite[]): string {
 
 const asIs = (_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] => frames;
 
+// One for all captures: a new object each time would cost half as much again.
+const captured = {} as Capture;
+
 function stack(below: (...args: never[]) => unknown, limit: number): NodeJS.CallSite[] {
   const { stackTraceLimit, prepareStackTrace } = Error;
-  const capture = {} as Capture;
   Error.stackTraceLimit = limit;
   Error.prepareStackTrace = asIs;
   try {
-    Error.captureStackTrace(capture, below);
-    return capture.stack;
+    Error.captureStackTrace(captured, below);
+    return captured.stack;
   } finally {
+    captured.stack = NO_FRAMES; // frames know their receivers, which may be tensors
     Error.stackTraceLimit = stackTraceLimit;
     Error.prepareStackTrace = prepareStackTrace;
   }
 }
+
+const NO_FRAMES: NodeJS.CallSite[] = [];
