@@ -5,7 +5,14 @@ import { collectMajor, collectMinor } from './collector';
 import { dtypeCode } from './dtypes';
 import { MAX_RANK, type Native, Signal, Slate } from './native';
 import { Slots } from './slots';
-import { type Backend, bytesOf, type DataRecord, type Engine, isVariable, type Tensor } from './tfjs';
+import {
+  type Backend,
+  bytesOf,
+  type DataRecord,
+  type Engine,
+  isVariable,
+  type Tensor,
+} from './tfjs';
 
 const QUEUE_LENGTH = 512;
 const ENDED_LENGTH = 4096;
@@ -221,7 +228,10 @@ export class Books {
       count = count === ENDED_LENGTH ? this.native.takeEnded() : 0;
     }
     if (this.signals[Signal.Warnings] !== 0) {
-      process.emitWarning(this.native.takeWarning(), { type: 'EbbWarning', code: 'EBB_OVER_BUDGET' });
+      process.emitWarning(this.native.takeWarning(), {
+        type: 'EbbWarning',
+        code: 'EBB_OVER_BUDGET',
+      });
     }
   }
 

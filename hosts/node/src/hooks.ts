@@ -68,7 +68,8 @@ export class Hooks {
       entry = engine.makeTensor;
       try {
         const tensor = makeTensor.call(engine, values, shape, dtype, backend);
-        if (dtype === 'string') books.moved(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
+        if (dtype === 'string')
+          books.moved(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
         return tensor;
       } finally {
         entry = tracked;
@@ -120,7 +121,10 @@ export class Hooks {
       const name = books.slots.names.get(slot);
       if (name !== undefined) variables.ended(name, books.slots.ids[slot] as number);
       if (this.observers > 0) {
-        this.reclaimedInside.set(books.slots.ids[slot] as number, books.slots.sites[slot] as number);
+        this.reclaimedInside.set(
+          books.slots.ids[slot] as number,
+          books.slots.sites[slot] as number,
+        );
       }
     };
     engine.disposeVariable = (variable) => {
@@ -128,7 +132,8 @@ export class Hooks {
       variables.ended(variable.name, variable.id);
     };
     engine.makeVariable = (initial, trainable, name, dtype) => {
-      if (name && this.kernels.running === 0 && variables.mayBeStale(name)) books.collect(true, false);
+      if (name && this.kernels.running === 0 && variables.mayBeStale(name))
+        books.collect(true, false);
       return makeVariable.call(engine, initial, trainable, name, dtype);
     };
   }

@@ -56,7 +56,8 @@ export class Kernels {
   private guard(wasm: WasmModule, device: number): void {
     wasm._free(wasm._malloc(1)); // the first call replaces the property
     const { _malloc: malloc } = wasm;
-    wasm._malloc = (bytes) => malloc(bytes) || (bytes === 0 ? 0 : this.mallocAgain(malloc, bytes, device));
+    wasm._malloc = (bytes) =>
+      malloc(bytes) || (bytes === 0 ? 0 : this.mallocAgain(malloc, bytes, device));
   }
 
   private mallocAgain(malloc: (bytes: number) => number, bytes: number, device: number): number {
@@ -78,7 +79,9 @@ export class Kernels {
     try {
       this.books.makeRoom(this.books.device(backend), 1);
     } catch (nothing) {
-      throw new EbbError('EBB_OUT_OF_MEMORY', `${text}\n${(nothing as Error).message}`, { cause: error });
+      throw new EbbError('EBB_OUT_OF_MEMORY', `${text}\n${(nothing as Error).message}`, {
+        cause: error,
+      });
     }
     return this.run(call);
   }

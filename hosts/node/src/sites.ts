@@ -48,24 +48,27 @@ export class Sites {
   }
 
   private locate(frames: NodeJS.CallSite[]): number {
-    let first = 0;
-    while (first < frames.length && !this.isUser(frames[first])) first++;
-    if (first === frames.length) return 0;
-    const end = Math.min(frames.length, first + FRAMES_KEPT);
     let frame = this.root;
-    let last = first;
-    for (; last < end && this.isUser(frames[last]); last++) frame = step(frame, frames[last] as Position);
+    let kept = 0;
+    let first = 0;
+    for (let i = 0; i < frames.length && kept < FRAMES_KEPT; i++) {
+      const at = frames[i] as Position;
+      const file = at.getFileName();
+      if (file != null && this.isUser(file)) {
+        frame = step(frame, file, at.getPosition());
+        if (kept++ === 0) first = i;
+      } else if (kept > 0) break;
+    }
+    if (kept === 0) return 0;
     if (frame.site === 0) {
-      const text = describe(frames.slice(first, last));
+      const text = describe(frames.slice(first, first + kept));
       frame.site = this.native.site(text);
       this.texts.set(frame.site, text);
     }
     return frame.site;
   }
 
-  private isUser(frame: NodeJS.CallSite | undefined): boolean {
-    const file = frame?.getFileName();
-    if (file == null) return false;
+  private isUser(file: string): boolean {
     let user = this.userFiles.get(file);
     if (user === undefined) {
       user = isUserFile(file);
@@ -75,9 +78,7 @@ export class Sites {
   }
 }
 
-function step(frame: Frame, at: Position): Frame {
-  const file = at.getFileName() as string;
-  const position = at.getPosition();
+function step(frame: Frame, file: string, position: number): Frame {
   let positions = frame.callers.get(file);
   if (positions === undefined) frame.callers.set(file, (positions = new Map()));
   let caller = positions.get(position);
@@ -99,21 +100,14 @@ function describe(frames: NodeJS.CallSite[]): string {
 
 const asIs = (_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] => frames;
 
-// One for all captures: a new object each time would cost half as much again.
-const captured = {} as Capture;
-
 function stack(below: (...args: never[]) => unknown, limit: number): NodeJS.CallSite[] {
   const { stackTraceLimit, prepareStackTrace } = Error;
+  const captured = {} as Capture;
   Error.stackTraceLimit = limit;
   Error.prepareStackTrace = asIs;
-  try {
-    Error.captureStackTrace(captured, below);
-    return captured.stack;
-  } finally {
-    captured.stack = NO_FRAMES; // frames know their receivers, which may be tensors
-    Error.stackTraceLimit = stackTraceLimit;
-    Error.prepareStackTrace = prepareStackTrace;
-  }
+  Error.captureStackTrace(captured, below);
+  const { stack: frames } = captured;
+  Error.stackTraceLimit = stackTraceLimit;
+  Error.prepareStackTrace = prepareStackTrace;
+  return frames;
 }
-
-const NO_FRAMES: NodeJS.CallSite[] = [];

@@ -131,7 +131,11 @@ export function onEngine(found: (engine: Engine) => void): void {
 }
 
 export function isTensor(value: unknown): value is Tensor {
-  const candidate = value as { data?: unknown; dataSync?: unknown; throwIfDisposed?: unknown } | null;
+  const candidate = value as {
+    data?: unknown;
+    dataSync?: unknown;
+    throwIfDisposed?: unknown;
+  } | null;
   return (
     typeof candidate === 'object' &&
     candidate !== null &&
