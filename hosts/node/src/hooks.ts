@@ -9,7 +9,15 @@ import { holdWhileRead } from './reads';
 import { currentRegion } from './regions';
 import { Scopes } from './scopes';
 import { Sites } from './sites';
-import { currentEngine, type DataRecord, type Engine, isVariable, type Tensor } from './tfjs';
+import {
+  type Backend,
+  currentEngine,
+  type DataRecord,
+  type Engine,
+  isVariable,
+  recordOf,
+  type Tensor,
+} from './tfjs';
 import { Variables } from './variables';
 
 export class Hooks {
@@ -49,15 +57,13 @@ export class Hooks {
 
   private hookTracking(): void {
     const { engine, books, scopes, kernels } = this;
-    const { trackTensor, makeTensor, moveData } = engine;
+    const { makeTensor, moveData } = engine;
     let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
-    const tracked = (tensor: Tensor, backend?: Parameters<Engine['trackTensor']>[1]): void => {
-      scopes.beingBorn = tensor.id;
-      trackTensor.call(engine, tensor, backend);
-      scopes.beingBorn = -1;
+    const tracked = (tensor: Tensor, backend?: Backend): void => {
       const site = this.sites.on ? engine.state.activeScope?.site || this.sites.capture(entry) : 0;
-      books.born(tensor, site);
+      books.born(tensor, recordOf(engine, tensor, backend), site);
       if (isVariable(tensor)) this.variables.watched(tensor);
+      else scopes.track(tensor, true);
       if (this.observers > 0) this.observe(tensor.id);
       holdWhileRead(tensor);
       this.idle.arm();
@@ -108,7 +114,7 @@ export class Hooks {
       if (kernels.running === 0) books.lookForNotices();
     };
     engine.track = (tensor) => {
-      scopes.track(tensor, tensor.id === scopes.beingBorn || books.slots.find(tensor.id) >= 0);
+      scopes.track(tensor, books.slots.find(tensor.id) >= 0);
       return tensor;
     };
   }

@@ -6,18 +6,13 @@ import type { Backend, DataId, Engine, KernelCall, Tensor, WasmModule } from './
 const OUT_OF_MEMORY =
   /out of memory|\bOOM\b|allocation failed|(failed|cannot|unable) to allocate|cannot allocate|resource ?exhausted/i;
 
-interface Fresh {
-  backend: Backend;
-  dataId: DataId;
-}
-
 export class Kernels {
   /** Kernels on the stack. The body of a customGrad is not one. */
   running = 0;
   /** What running kernels work on: their operands must outlive a collection in mid-kernel. */
   private readonly calls: KernelCall[] = [];
-  /** What running kernels have allocated so far. */
-  private readonly fresh: Fresh[] = [];
+  /** What running kernels have allocated so far: backend, data id, backend, data id, ... */
+  private readonly fresh: Array<Backend | DataId> = [];
 
   constructor(
     private readonly engine: Engine,
@@ -47,7 +42,7 @@ export class Kernels {
     const { fresh } = this;
     backend.write = (values, shape, dtype) => {
       const dataId = write.call(backend, values, shape, dtype);
-      if (this.running > 0) fresh.push({ backend, dataId });
+      if (this.running > 0) fresh.push(backend, dataId);
       return dataId;
     };
     if (typeof backend.wasm?._malloc === 'function') this.guard(backend.wasm, device);
@@ -87,8 +82,11 @@ export class Kernels {
   }
 
   private giveBack(before: number): void {
-    for (const { backend, dataId } of this.fresh.splice(before)) {
-      if (!this.engine.state.tensorInfo.has(dataId)) backend.disposeData(dataId, true);
+    const allocated = this.fresh.splice(before);
+    for (let i = 0; i < allocated.length; i += 2) {
+      const dataId = allocated[i + 1] as DataId;
+      if (this.engine.state.tensorInfo.has(dataId)) continue;
+      (allocated[i] as Backend).disposeData(dataId, true);
     }
   }
 }
