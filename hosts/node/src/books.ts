@@ -2,7 +2,7 @@
 // back here to be freed in TensorFlow.js.
 import { deviceOf, forgetBackends } from './budget';
 import { collectMajor, collectMinor } from './collector';
-import { dtypeCode } from './dtypes';
+import { dtypeCode, dtypeOf } from './dtypes';
 import { MAX_RANK, type Native, Signal, Slate } from './native';
 import { Slots } from './slots';
 import {
@@ -66,14 +66,15 @@ export class Books {
   born(tensor: Tensor, record: DataRecord, site: number): number {
     const { slate } = this;
     const { dtype, size, shape } = tensor;
-    const slot = this.slots.take(tensor.id, tensor.dataId, dtype, size, record);
+    const code = dtypeCode(dtype);
+    const slot = this.slots.take(tensor.id, code, size, record);
     this.slots.sites[slot] = site;
     const bytes = bytesOf(dtype, size);
     slate[Slate.Slot] = slot;
     slate[Slate.Key] = record.ebbKey === 0 ? (record.ebbKey = this.nextKey++) : record.ebbKey;
     slate[Slate.Bytes] = bytes;
     slate[Slate.Device] = this.device(record.backend);
-    slate[Slate.Dtype] = dtypeCode(dtype);
+    slate[Slate.Dtype] = code;
     slate[Slate.Site] = site;
     const rank = Math.min(shape.length, MAX_RANK);
     slate[Slate.Rank] = rank;
@@ -91,9 +92,9 @@ export class Books {
     const backend = this.engine.backendInstance;
     const device = backend == null ? 0 : this.device(backend);
     if (device === 0) return;
-    const record = newRecord(backend as Backend, '', [], 0);
+    const record = newRecord(backend as Backend, {}, '', [], 0);
     for (let i = 0; i < count; i++) {
-      const slot = this.slots.take(-2 - i, record, '', 0, record);
+      const slot = this.slots.take(-2 - i, 0, 0, record);
       this.slate.fill(0, 0, Slate.Queued);
       this.slate[Slate.Slot] = slot;
       this.slate[Slate.Key] = this.nextKey++;
@@ -238,8 +239,8 @@ export class Books {
   private giveBack(slot: number): void {
     const { slots, remains } = this;
     remains.id = slots.ids[slot] as number;
-    remains.dataId = slots.dataIds[slot] as object;
-    remains.dtype = slots.dtypes[slot] as string;
+    remains.dataId = (slots.records[slot] as DataRecord).ebbDataId;
+    remains.dtype = dtypeOf(slots.dtypes[slot] as number, slots.records[slot] as DataRecord);
     remains.size = slots.sizes[slot] as number;
     try {
       this.dispose(remains as Tensor);

@@ -1,17 +1,13 @@
-/** The core's numbers for the dtypes of TensorFlow.js (ebb_dtype). */
+import type { DataRecord } from './tfjs';
+
+/** The core's numbers for the dtypes of TensorFlow.js (ebb_dtype); 0: one that it does not know. */
+const CODES: Record<string, number> = { float32: 1, int32: 2, bool: 3, complex64: 4, string: 11 };
+const NAMES = new Map(Object.entries(CODES).map(([name, code]) => [code, name]));
+
 export function dtypeCode(dtype: string): number {
-  switch (dtype) {
-    case 'float32':
-      return 1;
-    case 'int32':
-      return 2;
-    case 'bool':
-      return 3;
-    case 'complex64':
-      return 4;
-    case 'string':
-      return 11;
-    default:
-      return 0;
-  }
+  return dtype === 'float32' ? 1 : (CODES[dtype] ?? 0);
+}
+
+export function dtypeOf(code: number, record: DataRecord): string {
+  return NAMES.get(code) ?? record.dtype;
 }

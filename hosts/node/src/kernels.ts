@@ -10,9 +10,10 @@ export class Kernels {
   /** Kernels on the stack. The body of a customGrad is not one. */
   running = 0;
   /** What running kernels work on: their operands must outlive a collection in mid-kernel. */
-  private readonly calls: KernelCall[] = [];
+  private readonly calls: Array<KernelCall | undefined> = [];
   /** What running kernels have allocated so far: backend, data id, backend, data id, ... */
   private readonly fresh: Array<Backend | DataId> = [];
+  private allocated = 0;
 
   constructor(
     private readonly engine: Engine,
@@ -23,16 +24,15 @@ export class Kernels {
   call(call: KernelCall): Tensor | Tensor[] {
     if (call.kernelName === undefined) return this.run(call);
     if (this.running === 0) this.books.look();
-    this.running++;
-    this.calls.push(call);
-    const before = this.fresh.length;
+    this.calls[this.running++] = call;
+    const before = this.allocated;
     try {
       return this.run(call);
     } catch (error) {
       return this.recover(error, call, before);
     } finally {
-      this.calls.pop();
-      if (--this.running === 0) this.fresh.length = 0;
+      this.calls[--this.running] = undefined;
+      if (this.running === 0) this.allocated = 0;
     }
   }
 
@@ -42,7 +42,10 @@ export class Kernels {
     const { fresh } = this;
     backend.write = (values, shape, dtype) => {
       const dataId = write.call(backend, values, shape, dtype);
-      if (this.running > 0) fresh.push(backend, dataId);
+      if (this.running > 0) {
+        fresh[this.allocated++] = backend;
+        fresh[this.allocated++] = dataId;
+      }
       return dataId;
     };
     if (typeof backend.wasm?._malloc === 'function') this.guard(backend.wasm, device);
@@ -82,11 +85,10 @@ export class Kernels {
   }
 
   private giveBack(before: number): void {
-    const allocated = this.fresh.splice(before);
-    for (let i = 0; i < allocated.length; i += 2) {
-      const dataId = allocated[i + 1] as DataId;
-      if (this.engine.state.tensorInfo.has(dataId)) continue;
-      (allocated[i] as Backend).disposeData(dataId, true);
+    while (this.allocated > before) {
+      const dataId = this.fresh[--this.allocated] as DataId;
+      const backend = this.fresh[--this.allocated] as Backend;
+      if (!this.engine.state.tensorInfo.has(dataId)) backend.disposeData(dataId, true);
     }
   }
 }

@@ -7,14 +7,13 @@ type Prototype = Record<'data' | 'bytes', Read>;
 
 const pending = new Set<object>();
 const patched = new WeakSet<object>();
-let last: object | undefined;
+let last: unknown;
 
 /** Makes sure that reads of this tensor hold it; each copy of tfjs-core brings a class of its own. */
 export function holdWhileRead(tensor: Tensor): void {
-  const prototype = Object.getPrototypeOf(tensor) as object;
-  if (prototype === last) return;
-  last = prototype;
-  const owner = ownerOf(prototype, 'data');
+  if (tensor.constructor === last) return;
+  last = tensor.constructor;
+  const owner = ownerOf(Object.getPrototypeOf(tensor) as object, 'data');
   if (owner === undefined || patched.has(owner)) return;
   patched.add(owner);
   wrap(owner as Prototype, 'data');

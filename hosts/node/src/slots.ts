@@ -1,6 +1,6 @@
 // What is known of each watched tensor once the tensor itself is gone, by slot, and the way from a
 // tensor's id to its slot. Arrays of numbers throughout: nothing here is made for each tensor.
-import type { DataId, DataRecord } from './tfjs';
+import type { DataRecord } from './tfjs';
 
 const NONE = -1;
 
@@ -8,8 +8,7 @@ export class Slots {
   ids = new Float64Array(64);
   sizes = new Float64Array(64);
   sites = new Uint32Array(64);
-  dtypes: string[] = [];
-  dataIds: DataId[] = [];
+  dtypes = new Uint8Array(64);
   records: DataRecord[] = [];
   /** Names of those that are variables. */
   readonly names = new Map<number, string>();
@@ -34,13 +33,12 @@ export class Slots {
     }
   }
 
-  take(id: number, dataId: DataId, dtype: string, size: number, record: DataRecord): number {
+  take(id: number, dtype: number, size: number, record: DataRecord): number {
     const slot = this.free.length > 0 ? (this.free.pop() as number) : this.used++;
     if (slot >= this.ids.length) this.grow();
     this.ids[slot] = id;
     this.sizes[slot] = size;
     this.dtypes[slot] = dtype;
-    this.dataIds[slot] = dataId;
     this.records[slot] = record;
     this.insert(id, slot);
     this.join(slot, record);
@@ -52,8 +50,7 @@ export class Slots {
     this.leave(slot, this.records[slot] as DataRecord);
     this.remove(this.ids[slot] as number);
     this.ids[slot] = NONE;
-    this.dataIds[slot] = EMPTY;
-    this.records[slot] = EMPTY as DataRecord;
+    this.records[slot] = EMPTY;
     if (this.names.size > 0) this.names.delete(slot);
     this.free.push(slot);
     this.count--;
@@ -123,7 +120,7 @@ export class Slots {
 
   private grow(): void {
     const capacity = this.ids.length * 2;
-    const wider = <T extends Float64Array | Uint32Array | Int32Array>(old: T): T => {
+    const wider = <T extends Float64Array | Uint32Array | Int32Array | Uint8Array>(old: T): T => {
       const array = new (old.constructor as new (length: number) => T)(capacity);
       array.set(old);
       return array;
@@ -131,9 +128,10 @@ export class Slots {
     this.ids = wider(this.ids);
     this.sizes = wider(this.sizes);
     this.sites = wider(this.sites);
+    this.dtypes = wider(this.dtypes);
     this.nextOfData = wider(this.nextOfData);
     this.lastOfData = wider(this.lastOfData);
   }
 }
 
-const EMPTY: object = Object.freeze({});
+const EMPTY = Object.freeze({}) as DataRecord;

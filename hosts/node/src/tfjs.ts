@@ -31,12 +31,13 @@ export interface WasmModule {
   _free(address: number): void;
 }
 
-/** The engine's record of one piece of data. The last two fields are Ebb's. */
+/** The engine's record of one piece of data. The last fields are Ebb's. */
 export interface DataRecord {
   backend: Backend;
   dtype: string;
   shape: number[];
   bytes: number;
+  ebbDataId: DataId;
   ebbKey: number;
   /** A slot that watches a tensor over this data; -1: none. */
   ebbSlot: number;
@@ -155,11 +156,12 @@ export function isVariable(tensor: Tensor): tensor is Variable {
 /** A record with Ebb's fields in it from the start: fields added later would cost an allocation. */
 export function newRecord(
   backend: Backend,
+  dataId: DataId,
   dtype: string,
   shape: number[],
   bytes: number,
 ): DataRecord {
-  return { backend, dtype, shape, bytes, ebbKey: 0, ebbSlot: -1 };
+  return { backend, dtype, shape, bytes, ebbDataId: dataId, ebbKey: 0, ebbSlot: -1 };
 }
 
 /** What `trackTensor` does before it tracks: counts the tensor, and finds or makes its data's record. */
@@ -174,11 +176,10 @@ export function recordOf(engine: Engine, tensor: Tensor, backend?: Backend): Dat
   let record = state.tensorInfo.get(dataId);
   if (record === undefined) {
     state.numDataBuffers++;
-    record = newRecord(backend || engine.backend, dtype, tensor.shape, bytes);
+    record = newRecord(backend || engine.backend, dataId, dtype, tensor.shape, bytes);
     state.tensorInfo.set(dataId, record);
   } else if (record.ebbKey === undefined) {
-    record.ebbKey = 0;
-    record.ebbSlot = -1;
+    Object.assign(record, { ebbDataId: dataId, ebbKey: 0, ebbSlot: -1 });
   }
   return record;
 }

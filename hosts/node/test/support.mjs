@@ -43,12 +43,12 @@ export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  */
 export async function collected() {
   let left = Infinity;
-  for (let i = 0; i < 20; i++) {
-    await sleep(i === 0 ? 1 : 15);
+  for (let same = 0; same < 4; ) {
+    await sleep(left === Infinity ? 1 : 15);
     ebb.collect();
     const { numTensors } = tf.memory();
-    if (numTensors === left) break;
+    same = numTensors === left ? same + 1 : 0;
     left = numTensors;
   }
-  return tf.memory().numTensors;
+  return left;
 }
