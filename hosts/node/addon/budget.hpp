@@ -1,0 +1,58 @@
+// The one budget of the process: what the user chose, for every device that any isolate has opened
+// or will open.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "ebb.h"
+
+namespace ebb::node {
+
+class Budget {
+ public:
+  static Budget& of_process() {
+    static Budget budget;
+    return budget;
+  }
+
+  // 0: the user has not chosen one.
+  std::uint64_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+  ebb_status set(std::uint64_t bytes, bool strict) {
+    const std::lock_guard lock(mutex_);
+    bytes_ = bytes;
+    mode_ = strict ? EBB_BUDGET_HARD : EBB_BUDGET_SOFT;
+    for (const ebb_device device : devices_) {
+      if (const auto status = ebb_device_set_budget(device, bytes_, mode_); status != EBB_OK)
+        return status;
+    }
+    return EBB_OK;
+  }
+
+  ebb_status open(const std::string& name, std::uint64_t otherwise, ebb_device* device) {
+    const std::lock_guard lock(mutex_);
+    ebb_device_options options{};
+    options.size = sizeof options;
+    options.kind = EBB_DEVICE_FOREIGN;
+    options.name = name.c_str();
+    options.budget = bytes_ != 0 ? bytes_ : otherwise;
+    options.mode = mode_;
+    const ebb_status status = ebb_device_open(&options, device);
+    if (status == EBB_OK) devices_.insert(*device);
+    return status;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t bytes_ = 0;
+  std::uint32_t mode_ = EBB_BUDGET_SOFT;
+  std::set<ebb_device> devices_;
+};
+
+}  // namespace ebb::node

@@ -1,0 +1,1 @@
+import '@tensorflow/tfjs-core/dist/tests.js';

@@ -1,0 +1,2 @@
+import './environment.mjs';
+import './bundle.mjs';

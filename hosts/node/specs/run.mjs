@@ -1,0 +1,99 @@
+// tfjs-core's own specs (they come with its package) on each backend: reclaim off, on, and on with
+// collections forced at random points. Prints jasmine's counts and compares.
+import { build } from 'esbuild';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { excuse } from './may_differ.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = join(here, '..', 'build', 'specs');
+const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm' };
+const MODES = ['off', 'on', 'forced'];
+const SPECS_OF_CPU = 4232;
+
+async function bundle() {
+  mkdirSync(out, { recursive: true });
+  const outfile = join(out, 'specs.cjs');
+  await build({
+    entryPoints: [join(here, 'entry.mjs')],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outfile,
+    mainFields: ['module', 'main'],
+    keepNames: true,
+    ignoreAnnotations: true, // tfjs-core says it has no side effects; its specs need them
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+function run(file, backend, mode) {
+  const output = join(out, `${backend}_${mode}.json`);
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(here, 'child.cjs'), file, backend, mode, output], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let errors = '';
+    child.stderr.on('data', (text) => (errors += text));
+    child.on('exit', (code) => {
+      if (code !== 0)
+        reject(
+          new Error(`specs on ${backend}, reclaim ${mode}: exit ${code}\n${errors.slice(-2000)}`),
+        );
+      else resolve(JSON.parse(readFileSync(output, 'utf8')));
+    });
+  });
+}
+
+function counts({ specs }) {
+  const all = Object.values(specs);
+  const of = (status) => all.filter((spec) => spec.status === status).length;
+  return { specs: all.length, passed: of('passed'), failed: of('failed'), pending: of('pending') };
+}
+
+/** Names of the specs whose outcome differs from the run without Ebb. */
+function differences(off, other) {
+  const names = new Set([...Object.keys(off.specs), ...Object.keys(other.specs)]);
+  return [...names].filter((name) => off.specs[name]?.status !== other.specs[name]?.status);
+}
+
+let bad = 0;
+function fault(text) {
+  bad++;
+  console.log(`  FAULT ${text}`);
+}
+
+const file = await bundle();
+const backends = process.argv[2] ? process.argv[2].split(',') : Object.keys(CLASSES);
+for (const backend of backends) {
+  const results = {};
+  for (const mode of MODES) {
+    const started = Date.now();
+    const result = (results[mode] = await run(file, backend, mode));
+    const { specs, passed, failed, pending } = counts(result);
+    const seconds = ((Date.now() - started) / 1000).toFixed(1);
+    const extra = result.books
+      ? `; ${result.books.created} tensors, ${result.books.reclaimed} reclaimed, ${result.collections} collections forced`
+      : '';
+    console.log(
+      `${backend}, reclaim ${mode}: ${specs} specs, ${passed} passed, ${failed} failed, ${pending} pending (${seconds} s)${extra}`,
+    );
+    if (Object.keys(result.classes).join() !== CLASSES[backend]) {
+      fault(`ran on ${JSON.stringify(result.classes)}, not on ${CLASSES[backend]}`);
+    }
+    if (backend === 'cpu' && specs !== SPECS_OF_CPU) fault(`${specs} specs, not ${SPECS_OF_CPU}`);
+  }
+  for (const name of differences(results.off, results.on)) {
+    fault(`differs with reclaim on: ${name}\n    ${results.on.specs[name]?.why.join('\n    ')}`);
+  }
+  for (const name of differences(results.off, results.forced)) {
+    const why = results.forced.specs[name]?.why ?? [];
+    const reason = excuse(name, why);
+    if (reason) console.log(`  differs, as it may: ${name}: ${reason}`);
+    else fault(`differs with collections forced: ${name}\n    ${why.join('\n    ')}`);
+  }
+}
+process.exit(bad === 0 ? 0 : 1);

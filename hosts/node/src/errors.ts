@@ -1,0 +1,17 @@
+/** An error of Ebb's own: `code` says which, the message what to do. */
+export class EbbError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = 'EbbError';
+  }
+}
+
+export function badArgument(what: string, given: unknown, allowed: string): EbbError {
+  let shown = typeof given === 'string' ? JSON.stringify(given) : String(given);
+  if (typeof given === 'object' && given !== null) shown = given.constructor?.name ?? 'object';
+  return new EbbError('EBB_INVALID_ARGUMENT', `[${what}] Received ${shown}; allowed: ${allowed}.`);
+}

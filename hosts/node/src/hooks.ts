@@ -1,0 +1,174 @@
+// Where Ebb touches TensorFlow.js: the engine's methods, replaced on the one engine there is. Nothing is
+// touched before the first `reclaim.on()`, async tidy or `expectNoLeaks`.
+import { Books } from './books';
+import { Idle } from './idle';
+import { Kernels } from './kernels';
+import { evictSortCache } from './layers';
+import { type Native, native } from './native';
+import { holdWhileRead } from './reads';
+import { currentRegion } from './regions';
+import { Scopes } from './scopes';
+import { Sites } from './sites';
+import {
+  type Backend,
+  currentEngine,
+  type DataRecord,
+  type Engine,
+  isVariable,
+  recordOf,
+  type Tensor,
+} from './tfjs';
+import { Variables } from './variables';
+
+export class Hooks {
+  readonly books: Books;
+  readonly scopes: Scopes;
+  readonly kernels: Kernels;
+  readonly variables: Variables;
+  readonly sites: Sites;
+  readonly idle: Idle;
+  /** How many want to know what is born in their region. */
+  observers = 0;
+
+  constructor(
+    readonly engine: Engine,
+    readonly native: Native,
+  ) {
+    const { disposeTensor, runKernelFunc } = engine;
+    this.books = new Books(native, engine, (tensor) => disposeTensor.call(engine, tensor));
+    this.sites = sites();
+    this.scopes = new Scopes(engine, this.books, this.sites);
+    this.kernels = new Kernels(engine, this.books, (call) => runKernelFunc.call(engine, call));
+    this.variables = new Variables(this.books);
+    this.idle = new Idle(this.books);
+    this.books.beforeMajor = () => evictSortCache(engine);
+    this.books.onBackend = (backend, device) => this.kernels.adopt(backend, device);
+    this.books.bornBefore(engine.state.numTensors, engine.state.numBytes);
+    this.hookTracking();
+    this.hookEnds();
+    this.hookScopes();
+    this.hookVariables();
+  }
+
+  /** A safe point, unless a kernel runs. */
+  safePoint(): void {
+    if (this.kernels.running === 0) this.books.drain();
+  }
+
+  private hookTracking(): void {
+    const { engine, books, scopes, kernels } = this;
+    const { makeTensor, moveData } = engine;
+    let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
+    const tracked = (tensor: Tensor, backend?: Backend): void => {
+      const site = this.sites.on ? engine.state.activeScope?.site || this.sites.capture(entry) : 0;
+      books.born(tensor, recordOf(engine, tensor, backend), site);
+      if (isVariable(tensor)) this.variables.watched(tensor);
+      else scopes.track(tensor, true);
+      if (this.observers > 0) this.observe(tensor.id);
+      holdWhileRead(tensor);
+      this.idle.arm();
+    };
+    entry = tracked;
+    engine.trackTensor = tracked;
+    engine.makeTensor = (values, shape, dtype, backend) => {
+      entry = engine.makeTensor;
+      try {
+        const tensor = makeTensor.call(engine, values, shape, dtype, backend);
+        if (dtype === 'string')
+          books.moved(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
+        return tensor;
+      } finally {
+        entry = tracked;
+      }
+    };
+    engine.moveData = (backend, dataId) => {
+      moveData.call(engine, backend, dataId);
+      const record = engine.state.tensorInfo.get(dataId);
+      if (record !== undefined) books.moved(record);
+    };
+    engine.runKernelFunc = (call) => kernels.call(call);
+  }
+
+  private hookEnds(): void {
+    const { engine, books } = this;
+    const { disposeTensor, memory, reset } = engine;
+    engine.disposeTensor = (tensor) => {
+      if (books.ending(tensor)) disposeTensor.call(engine, tensor);
+    };
+    engine.memory = () => {
+      this.safePoint();
+      return memory.call(engine);
+    };
+    engine.reset = () => {
+      reset.call(engine);
+      books.reset();
+      engine.state.registeredVariables = this.variables.wrap(engine.state.registeredVariables);
+    };
+  }
+
+  private hookScopes(): void {
+    const { engine, scopes, books, kernels } = this;
+    engine.startScope = (name) => void scopes.start(name);
+    engine.endScope = (result) => {
+      scopes.end(result);
+      if (kernels.running === 0) books.lookForNotices();
+    };
+    engine.track = (tensor) => {
+      scopes.track(tensor, books.slots.find(tensor.id) >= 0);
+      return tensor;
+    };
+  }
+
+  private hookVariables(): void {
+    const { engine, books, variables } = this;
+    const { disposeVariable, makeVariable } = engine;
+    engine.state.registeredVariables = variables.wrap(engine.state.registeredVariables);
+    books.onReclaimed = (slot) => {
+      const name = books.slots.names.get(slot);
+      if (name !== undefined) variables.ended(name, books.slots.ids[slot] as number);
+      if (this.observers > 0) {
+        this.reclaimedInside.set(
+          books.slots.ids[slot] as number,
+          books.slots.sites[slot] as number,
+        );
+      }
+    };
+    engine.disposeVariable = (variable) => {
+      disposeVariable.call(engine, variable);
+      variables.ended(variable.name, variable.id);
+    };
+    engine.makeVariable = (initial, trainable, name, dtype) => {
+      if (name && this.kernels.running === 0 && variables.mayBeStale(name))
+        books.collect(true, false);
+      return makeVariable.call(engine, initial, trainable, name, dtype);
+    };
+  }
+
+  /** Ids, and creation sites, of tensors given back while somebody observes. */
+  readonly reclaimedInside = new Map<number, number>();
+
+  private observe(id: number): void {
+    for (let region = currentRegion(); region !== undefined; region = region.parent) {
+      region.births?.push(id);
+    }
+  }
+}
+
+let installed: Hooks | undefined;
+let table: Sites | undefined;
+
+export function sites(): Sites {
+  return (table ??= new Sites(native()));
+}
+
+/** The hooks, put in place if they are not; undefined without an engine. */
+export function hooks(): Hooks | undefined {
+  const engine = currentEngine();
+  if (engine === undefined) return undefined;
+  return (installed ??= new Hooks(engine, native()));
+}
+
+/** The hooks, if they are in place. */
+export function hooksIfAny(): Hooks | undefined {
+  return installed;
+}

@@ -1,0 +1,32 @@
+/**
+ * Ebb for TensorFlow.js: gives back the memory of tensors that nobody can reach any more, under whatever
+ * backend is used.
+ *
+ * ```js
+ * const ebb = require('ebb-tfjs');
+ * ebb.reclaim.on();
+ * ```
+ */
+import { onWhenReady } from './reclaim';
+import { native } from './native';
+
+export { budget, type BudgetOptions } from './budget';
+export { collect } from './collect';
+export { EbbError } from './errors';
+export { expectNoLeaks, type LeakOptions } from './leaks';
+export {
+  audit,
+  memory,
+  type Memory,
+  type MemoryOptions,
+  report,
+  type ReportOptions,
+} from './memory';
+export { reclaim, type ReclaimOptions } from './reclaim';
+export { tidy } from './tidy';
+export { trace } from './trace';
+
+// The switch is the process's: a worker begun while it is on reclaims as well.
+if (process.env.EBB_RECLAIM === '1' || native().reclaiming()) {
+  onWhenReady({ variables: process.env.EBB_VARIABLES !== '0' });
+}

@@ -1,0 +1,116 @@
+// The engine's scopes, without holding what they track: a scope lists ids, and finds the tensors that are
+// still alive through their native weak references when it ends.
+import type { Books } from './books';
+import { tensorsIn } from './containers';
+import { currentRegion, ownerNow } from './regions';
+import type { Sites } from './sites';
+import type { Engine, Scope, Tensor } from './tfjs';
+
+const OP_SUFFIX = '__op';
+const FIRST_SWEEP = 1024;
+
+export class Scopes {
+  /** Off while reclaim is off: then a scope holds its tensors, as TensorFlow.js has it. */
+  weak = true;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly books: Books,
+    private readonly sites: Sites,
+  ) {}
+
+  start(name?: string): Scope {
+    const { state } = this.engine;
+    const scope: Scope = {
+      track: [],
+      name: name || 'unnamed scope',
+      id: state.nextScopeId++,
+      parent: state.activeScope ?? undefined,
+      region: currentRegion(),
+      closed: false,
+      site: 0,
+    };
+    if (this.sites.on) {
+      const outer = scope.parent?.site ?? 0;
+      if (outer !== 0) scope.site = outer;
+      else if (scope.name.endsWith(OP_SUFFIX))
+        scope.site = this.sites.capture(this.engine.startScope);
+    }
+    state.scopeStack.push(scope);
+    state.activeScope = scope;
+    return scope;
+  }
+
+  end(result: unknown): void {
+    const { state } = this.engine;
+    const scope = state.activeScope as Scope;
+    const returned = tensorsIn(result);
+    this.release(scope, returned);
+    this.pop(scope);
+    this.handOver(scope, returned);
+  }
+
+  /** Takes a scope off the engine's stack; what it tracks stays as it is. */
+  pop(scope: Scope): void {
+    const { state } = this.engine;
+    const { scopeStack } = state;
+    if (scopeStack[scopeStack.length - 1] === scope) {
+      scopeStack.pop();
+    } else {
+      const at = scopeStack.lastIndexOf(scope);
+      if (at >= 0) scopeStack.splice(at, 1);
+    }
+    state.activeScope = scopeStack.length === 0 ? null : scopeStack[scopeStack.length - 1];
+  }
+
+  /** Ends what the scope owns, but for what is kept or returned. */
+  release(scope: Scope, returned: Tensor[]): void {
+    const { track } = scope;
+    const { books } = this;
+    const wanted = returned.length > 1 ? new Set(returned.map((tensor) => tensor.id)) : undefined;
+    const only = returned.length === 1 ? (returned[0] as Tensor).id : -1;
+    books.scoping = true;
+    try {
+      for (let i = 0; i < track.length; i++) {
+        const entry = track[i] as Tensor | number;
+        const id = typeof entry === 'number' ? entry : entry.id;
+        if (id === only || wanted?.has(id)) continue;
+        const tensor = typeof entry === 'number' ? this.alive(entry) : entry;
+        if (tensor !== undefined && !tensor.kept) tensor.dispose();
+      }
+    } finally {
+      books.scoping = false;
+    }
+  }
+
+  /** Gives what a scope returned to whoever owns things outside it. */
+  handOver(scope: Scope, returned: Tensor[]): void {
+    scope.closed = true;
+    for (const tensor of returned) {
+      if (!tensor.kept && tensor.scopeId === scope.id) this.engine.track(tensor);
+    }
+  }
+
+  track(tensor: Tensor, watched: boolean): void {
+    const scope = ownerNow(this.engine);
+    if (scope === undefined) return;
+    tensor.scopeId = scope.id;
+    const { track } = scope;
+    track.push(this.weak && watched ? tensor.id : tensor);
+    if (track.length >= (scope.sweepAt ?? FIRST_SWEEP)) this.sweep(scope);
+  }
+
+  private alive(id: number): Tensor | undefined {
+    const slot = this.books.slots.find(id);
+    return slot < 0 ? undefined : this.books.tensor(slot);
+  }
+
+  /** A long scope must not gather the ids of all that has ended in it. */
+  private sweep(scope: Scope): void {
+    const { slots } = this.books;
+    scope.track = scope.track.filter((entry) =>
+      typeof entry === 'number' ? slots.find(entry) >= 0 : !entry.isDisposed,
+    );
+    scope.sweepAt = Math.max(FIRST_SWEEP, scope.track.length * 2);
+  }
+}

@@ -1,0 +1,137 @@
+// What is known of each watched tensor once the tensor itself is gone, by slot, and the way from a
+// tensor's id to its slot. Arrays of numbers throughout: nothing here is made for each tensor.
+import type { DataRecord } from './tfjs';
+
+const NONE = -1;
+
+export class Slots {
+  ids = new Float64Array(64);
+  sizes = new Float64Array(64);
+  sites = new Uint32Array(64);
+  dtypes = new Uint8Array(64);
+  records: DataRecord[] = [];
+  /** Names of those that are variables. */
+  readonly names = new Map<number, string>();
+  count = 0;
+
+  private readonly free: number[] = [];
+  private used = 0;
+  // Slots over the same data, so that one of them can always speak for it.
+  private nextOfData = new Int32Array(64);
+  private lastOfData = new Int32Array(64);
+  // Open addressing by id; ids are consecutive, so their low bits hash well.
+  private keys = new Float64Array(256).fill(NONE);
+  private values = new Uint32Array(256);
+  private mask = 255;
+
+  find(id: number): number {
+    const { keys, mask } = this;
+    for (let i = id & mask; ; i = (i + 1) & mask) {
+      const key = keys[i];
+      if (key === id) return this.values[i] as number;
+      if (key === NONE) return NONE;
+    }
+  }
+
+  take(id: number, dtype: number, size: number, record: DataRecord): number {
+    const slot = this.free.length > 0 ? (this.free.pop() as number) : this.used++;
+    if (slot >= this.ids.length) this.grow();
+    this.ids[slot] = id;
+    this.sizes[slot] = size;
+    this.dtypes[slot] = dtype;
+    this.records[slot] = record;
+    this.insert(id, slot);
+    this.join(slot, record);
+    this.count++;
+    return slot;
+  }
+
+  release(slot: number): void {
+    this.leave(slot, this.records[slot] as DataRecord);
+    this.remove(this.ids[slot] as number);
+    this.ids[slot] = NONE;
+    this.records[slot] = EMPTY;
+    if (this.names.size > 0) this.names.delete(slot);
+    this.free.push(slot);
+    this.count--;
+  }
+
+  /** Every live slot; for the few occasions that concern them all (`engine().reset()`). */
+  *live(): Generator<number> {
+    for (let slot = 0; slot < this.used; slot++) {
+      if (this.ids[slot] !== NONE) yield slot;
+    }
+  }
+
+  private join(slot: number, record: DataRecord): void {
+    const head = record.ebbSlot;
+    this.nextOfData[slot] = head;
+    this.lastOfData[slot] = NONE;
+    if (head !== NONE) this.lastOfData[head] = slot;
+    record.ebbSlot = slot;
+  }
+
+  private leave(slot: number, record: DataRecord): void {
+    const next = this.nextOfData[slot] as number;
+    const last = this.lastOfData[slot] as number;
+    if (next !== NONE) this.lastOfData[next] = last;
+    if (last !== NONE) this.nextOfData[last] = next;
+    else record.ebbSlot = next;
+  }
+
+  private insert(id: number, slot: number): void {
+    if (this.count * 2 >= this.mask) this.rehash();
+    const { keys, mask } = this;
+    let i = id & mask;
+    while (keys[i] !== NONE) i = (i + 1) & mask;
+    keys[i] = id;
+    this.values[i] = slot;
+  }
+
+  /** Closes the gap by moving up what probed past it, so no tombstones gather. */
+  private remove(id: number): void {
+    const { keys, values, mask } = this;
+    let gap = id & mask;
+    while (keys[gap] !== id) gap = (gap + 1) & mask;
+    for (let i = (gap + 1) & mask; keys[i] !== NONE; i = (i + 1) & mask) {
+      const home = (keys[i] as number) & mask;
+      if (((i - home) & mask) < ((i - gap) & mask)) continue;
+      keys[gap] = keys[i] as number;
+      values[gap] = values[i] as number;
+      gap = i;
+    }
+    keys[gap] = NONE;
+  }
+
+  private rehash(): void {
+    const { keys, values } = this;
+    this.mask = this.mask * 2 + 1;
+    this.keys = new Float64Array(this.mask + 1).fill(NONE);
+    this.values = new Uint32Array(this.mask + 1);
+    for (let old = 0; old < keys.length; old++) {
+      const id = keys[old] as number;
+      if (id === NONE) continue;
+      let i = id & this.mask;
+      while (this.keys[i] !== NONE) i = (i + 1) & this.mask;
+      this.keys[i] = id;
+      this.values[i] = values[old] as number;
+    }
+  }
+
+  private grow(): void {
+    const capacity = this.ids.length * 2;
+    const wider = <T extends Float64Array | Uint32Array | Int32Array | Uint8Array>(old: T): T => {
+      const array = new (old.constructor as new (length: number) => T)(capacity);
+      array.set(old);
+      return array;
+    };
+    this.ids = wider(this.ids);
+    this.sizes = wider(this.sizes);
+    this.sites = wider(this.sites);
+    this.dtypes = wider(this.dtypes);
+    this.nextOfData = wider(this.nextOfData);
+    this.lastOfData = wider(this.lastOfData);
+  }
+}
+
+const EMPTY = Object.freeze({}) as DataRecord;

@@ -1,0 +1,199 @@
+// The parts of TensorFlow.js's engine that Ebb touches, as they are in 4.x. Structural on purpose: several
+// copies of tfjs-core share one engine, so no class of any of them may be relied on.
+
+export type DataId = object;
+
+export interface Tensor {
+  readonly id: number;
+  readonly dataId: DataId;
+  readonly dtype: string;
+  readonly shape: number[];
+  readonly size: number;
+  readonly isDisposed: boolean;
+  kept: boolean;
+  scopeId?: number;
+  dispose(): void;
+}
+
+export interface Variable extends Tensor {
+  readonly name: string;
+  assign(value: Tensor): void;
+}
+
+export interface Backend {
+  disposeData(dataId: DataId, force?: boolean): boolean;
+  write(values: unknown, shape: number[], dtype: string): DataId;
+  wasm?: WasmModule;
+}
+
+export interface WasmModule {
+  _malloc(bytes: number): number;
+  _free(address: number): void;
+}
+
+/** The engine's record of one piece of data. The last fields are Ebb's. */
+export interface DataRecord {
+  backend: Backend;
+  dtype: string;
+  shape: number[];
+  bytes: number;
+  ebbDataId: DataId;
+  ebbKey: number;
+  /** A slot that watches a tensor over this data; -1: none. */
+  ebbSlot: number;
+}
+
+export interface Scope {
+  /** Tensors, or the ids of tensors that are only held weakly. */
+  track: Array<Tensor | number>;
+  name: string;
+  id: number;
+  /** The scope that this one was opened in. */
+  parent?: Scope;
+  /** The async region whose code opened this scope; its own region for a region. */
+  region?: Scope;
+  closed?: boolean;
+  /** Owns nothing: tensors go to the parent (`expectNoLeaks`). */
+  transparent?: boolean;
+  /** Ids of the tensors born inside, while somebody wants to know. */
+  births?: number[];
+  /** Creation site of what an op makes. */
+  site?: number;
+  /** Length of `track` at which ids of ended tensors are swept out. */
+  sweepAt?: number;
+}
+
+export interface EngineState {
+  registeredVariables: Record<string, Variable>;
+  numTensors: number;
+  numStringTensors: number;
+  numDataBuffers: number;
+  numBytes: number;
+  scopeStack: Scope[];
+  activeScope: Scope | null | undefined;
+  nextScopeId: number;
+  tensorInfo: WeakMap<DataId, DataRecord>;
+}
+
+export interface KernelCall {
+  kernelName?: string;
+  inputs: unknown;
+  attrs?: unknown;
+}
+
+export interface Engine {
+  state: EngineState;
+  backendName: string | null;
+  backendInstance: Backend | null;
+  readonly backend: Backend;
+  registry: Record<string, Backend>;
+  ENV: {
+    flagRegistry: Record<string, { setHook?: (value: number) => void } | undefined>;
+    getNumber(flag: string): number;
+  };
+  trackTensor(tensor: Tensor, backend?: Backend): void;
+  disposeTensor(tensor: Tensor): void;
+  disposeVariable(variable: Variable): void;
+  makeTensor(values: unknown, shape: number[], dtype?: string, backend?: Backend): Tensor;
+  makeVariable(initial: Tensor, trainable?: boolean, name?: string, dtype?: string): Variable;
+  moveData(backend: Backend, dataId: DataId): void;
+  runKernelFunc(call: KernelCall): Tensor | Tensor[];
+  startScope(name?: string): void;
+  endScope(result?: unknown): void;
+  track<T extends Tensor>(tensor: T): T;
+  memory(): { numTensors: number; numBytes: number; numDataBuffers: number };
+  reset(): void;
+  keep<T extends Tensor>(tensor: T): T;
+}
+
+const holder = globalThis as { _tfengine?: Engine };
+
+export function currentEngine(): Engine | undefined {
+  return holder._tfengine;
+}
+
+/** Calls back as soon as a copy of tfjs-core creates the engine, before anything can use it. */
+export function onEngine(found: (engine: Engine) => void): void {
+  if (holder._tfengine != null) {
+    found(holder._tfengine);
+    return;
+  }
+  Object.defineProperty(globalThis, '_tfengine', {
+    configurable: true,
+    enumerable: true,
+    get: () => undefined,
+    set: (engine: Engine) => {
+      Object.defineProperty(globalThis, '_tfengine', {
+        value: engine,
+        configurable: true,
+        enumerable: true,
+        writable: true,
+      });
+      found(engine);
+    },
+  });
+}
+
+export function isTensor(value: unknown): value is Tensor {
+  const candidate = value as {
+    data?: unknown;
+    dataSync?: unknown;
+    throwIfDisposed?: unknown;
+  } | null;
+  return (
+    typeof candidate === 'object' &&
+    candidate !== null &&
+    candidate.data != null &&
+    candidate.dataSync != null &&
+    candidate.throwIfDisposed != null
+  );
+}
+
+export function isVariable(tensor: Tensor): tensor is Variable {
+  return typeof (tensor as Variable).assign === 'function';
+}
+
+/** A record with Ebb's fields in it from the start: fields added later would cost an allocation. */
+export function newRecord(
+  backend: Backend,
+  dataId: DataId,
+  dtype: string,
+  shape: number[],
+  bytes: number,
+): DataRecord {
+  return { backend, dtype, shape, bytes, ebbDataId: dataId, ebbKey: 0, ebbSlot: -1 };
+}
+
+/** What `trackTensor` does before it tracks: counts the tensor, and finds or makes its data's record. */
+export function recordOf(engine: Engine, tensor: Tensor, backend?: Backend): DataRecord {
+  const { state } = engine;
+  const { dtype, dataId } = tensor;
+  state.numTensors++;
+  if (dtype === 'string') state.numStringTensors++;
+  // Complex numbers are counted by their parts, strings when their values are known.
+  const bytes = dtype === 'complex64' ? 0 : bytesOf(dtype, tensor.size);
+  state.numBytes += bytes;
+  let record = state.tensorInfo.get(dataId);
+  if (record === undefined) {
+    state.numDataBuffers++;
+    record = newRecord(backend || engine.backend, dataId, dtype, tensor.shape, bytes);
+    state.tensorInfo.set(dataId, record);
+  } else if (record.ebbKey === undefined) {
+    Object.assign(record, { ebbDataId: dataId, ebbKey: 0, ebbSlot: -1 });
+  }
+  return record;
+}
+
+/** Bytes of a tensor's data. Strings are counted once their values are known. */
+export function bytesOf(dtype: string, size: number): number {
+  switch (dtype) {
+    case 'bool':
+      return size;
+    case 'complex64':
+      return size * 8;
+    case 'string':
+      return 0;
+    default:
+      return size * 4;
+  }
+}

@@ -1,0 +1,108 @@
+// Creation sites, reports, expectNoLeaks.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { collected, ebb, onEachBackend, sleep, tf, use } from './support.mjs';
+
+function line() {
+  return Number(new Error().stack.split('\n')[2].match(/:(\d+):\d+/)[1]);
+}
+
+onEachBackend('observing', (backend) => {
+  before(async () => {
+    await use(backend);
+    ebb.reclaim.on();
+  });
+
+  test('a report names file and line of the user, for ops, chained ops and layers', async () => {
+    await collected();
+    ebb.trace.on();
+    const held = [];
+    const made = line() + 1;
+    for (let i = 0; i < 7; i++) held.push(tf.tensor1d([i]));
+    const added = line() + 1;
+    for (let i = 0; i < 6; i++) held.push(held[i].add(1));
+    const built = line() + 1;
+    const layer = (() => tf.layers.dense({ units: 3, inputShape: [2] }).apply(tf.ones([1, 2])))();
+    held.push(layer);
+    ebb.trace.off();
+    const text = ebb.report({ top: 20 });
+    for (const at of [made, added, built])
+      assert.match(text, new RegExp(`observe\\.test\\.mjs:${at}\\b`), text);
+    assert.doesNotMatch(text, /node_modules/);
+    assert.equal(typeof ebb.report({ top: 3, json: true }), 'object');
+    tf.dispose(held);
+    await collected();
+  });
+
+  test('expectNoLeaks passes what ends or is returned', async () => {
+    const result = await ebb.expectNoLeaks(async () => {
+      const a = tf.tensor1d([1]);
+      await sleep(1);
+      const b = a.add(1);
+      a.dispose();
+      return [b];
+    });
+    assert.equal(result[0].dataSync()[0], 2);
+    tf.dispose(result);
+    assert.equal(await ebb.expectNoLeaks(() => tf.tidy(() => tf.ones([3]).sum().dataSync()[0])), 3);
+    assert.equal(ebb.trace.isOn, false);
+  });
+
+  test('expectNoLeaks names the sites that leaked, orphans included', async () => {
+    let at;
+    await assert.rejects(
+      ebb.expectNoLeaks(async () => {
+        await sleep(1);
+        at = line() + 1;
+        for (let i = 0; i < 3; i++) tf.tensor1d([i]);
+        ebb.collect();
+      }),
+      (error) =>
+        error.code === 'EBB_LEAK' &&
+        /3 tensors/.test(error.message) &&
+        error.message.includes(`:${at}`),
+    );
+  });
+
+  test('expectNoLeaks reachableOnly: what can be collected is no leak', async () => {
+    let held;
+    await ebb.expectNoLeaks(() => void (() => tf.tensor1d([1]))(), { reachableOnly: true });
+    await assert.rejects(
+      ebb.expectNoLeaks(
+        () => {
+          held = tf.tensor1d([1]);
+        },
+        { reachableOnly: true },
+      ),
+      { code: 'EBB_LEAK' },
+    );
+    held.dispose();
+  });
+
+  test('expectNoLeaks does not count what others make meanwhile, nor swallow an error', async () => {
+    const other = (async () => {
+      await sleep(2);
+      return tf.tensor1d([1]);
+    })();
+    await ebb.expectNoLeaks(() => sleep(10));
+    (await other).dispose();
+    await assert.rejects(
+      ebb.expectNoLeaks(async () => {
+        throw new Error('its own');
+      }),
+      /its own/,
+    );
+  });
+
+  test('expectNoLeaks inside a tidy: what is returned belongs to the tidy', async () => {
+    const start = await collected();
+    await ebb.tidy(async () => {
+      const x = await ebb.expectNoLeaks(async () => {
+        await sleep(1);
+        return tf.tensor1d([1]);
+      });
+      assert.equal(x.isDisposed, false);
+    });
+    assert.equal(tf.memory().numTensors, start);
+  });
+});

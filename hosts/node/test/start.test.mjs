@@ -1,0 +1,130 @@
+// Ways to begin: --import, --require, EBB_RECLAIM=1, npx ebb; import and require; several copies.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ebb } from './support.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+mkdirSync(join(root, 'build'), { recursive: true });
+const project = mkdtempSync(join(root, 'build', 'project-'));
+mkdirSync(join(project, 'node_modules'));
+symlinkSync(
+  join(root, 'node_modules', '@tensorflow'),
+  join(project, 'node_modules', '@tensorflow'),
+);
+symlinkSync(root, join(project, 'node_modules', 'ebb-tfjs'));
+after(() => rmSync(project, { recursive: true }));
+
+const app = `
+const tf = require('@tensorflow/tfjs'); require('@tensorflow/tfjs-backend-wasm');
+tf.enableProdMode();
+(async () => {
+  await tf.setBackend('wasm');
+  for (let i = 0; i < 20000; i++) tf.add(tf.tensor1d([i]), 1);
+  console.log(tf.memory().numTensors < 15000 ? 'flat' : 'growing', process.argv.slice(2).join(' '));
+})();`;
+writeFileSync(join(project, 'app.js'), app);
+writeFileSync(join(project, 'own.js'), `require('ebb-tfjs');${app}`);
+writeFileSync(
+  join(project, 'module.mjs'),
+  `import tf from '@tensorflow/tfjs'; import ebb, { reclaim, tidy } from 'ebb-tfjs';
+import { createRequire } from 'node:module';
+const same = createRequire(import.meta.url)('ebb-tfjs');
+reclaim.on();
+console.log(same.reclaim.isOn, ebb.tidy === tidy, same.tidy === tidy, typeof tf.add);`,
+);
+
+function node(args, env = {}) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, {
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...env },
+  });
+  return { out: stdout.trim(), err: stderr.trim(), status };
+}
+
+test('without Ebb it grows', () => assert.match(node(['app.js']).out, /^growing/));
+
+for (const [title, args, env] of [
+  ['--import ebb-tfjs/auto', ['--import', 'ebb-tfjs/auto', 'app.js', 'a', 'b']],
+  ['--require ebb-tfjs/auto', ['--require', 'ebb-tfjs/auto', 'app.js', 'a', 'b']],
+  ["EBB_RECLAIM=1 and require('ebb-tfjs')", ['own.js', 'a', 'b'], { EBB_RECLAIM: '1' }],
+]) {
+  test(title, () => {
+    const { out, err, status } = node(args, env);
+    assert.equal(out, 'flat a b');
+    assert.equal(err, '', 'nothing is printed');
+    assert.equal(status, 0);
+  });
+}
+
+test("require('ebb-tfjs') alone changes nothing", () =>
+  assert.match(node(['own.js']).out, /^growing/));
+
+test('--import where there is no TensorFlow.js at all is harmless', () => {
+  const { out, err } = node(['--import', 'ebb-tfjs/auto', '-e', 'console.log(1)']);
+  assert.deepEqual([out, err], ['1', '']);
+});
+
+test('npx ebb', () => {
+  const cli = join(root, 'dist', 'cli.js');
+  const { out, err, status } = node([cli, 'app.js', '--budget', '1GB', '--report', 'x']);
+  assert.equal(out, 'flat x');
+  assert.match(err, /app\.js:6/);
+  assert.equal(status, 0);
+  assert.equal(node([cli, '-e']).status, 2);
+  assert.match(node([cli, 'app.js', '--budget', 'much']).err, /2GB/);
+  writeFileSync(join(project, 'fails.js'), 'process.exit(7)');
+  assert.equal(node([cli, 'fails.js']).status, 7);
+  assert.match(node([cli, '--help']).out, /--budget/);
+});
+
+test('import and require give one instance', () => {
+  assert.equal(node(['module.mjs']).out, 'true true true function');
+});
+
+test('several copies of tfjs-core share one engine, and work', () => {
+  const copy = join(project, 'copy', 'node_modules', '@tensorflow', 'tfjs-core');
+  cpSync(join(root, 'node_modules', '@tensorflow', 'tfjs-core'), copy, {
+    recursive: true,
+    filter: skipMaps,
+  });
+  writeFileSync(
+    join(project, 'copies.js'),
+    `const one = require('@tensorflow/tfjs'); one.enableProdMode();
+const two = require(${JSON.stringify(copy)});
+const ebb = require('ebb-tfjs'); ebb.reclaim.on();
+(async () => {
+  await one.setBackend('cpu');
+  const held = two.add(one.tensor1d([1]), two.tensor1d([2]));
+  for (let i = 0; i < 5000; i++) { two.tensor1d([i]); one.tensor1d([i]); two.tidy(() => one.add(held, 1)); }
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  ebb.collect(); ebb.audit();
+  console.log(one.Tensor !== two.Tensor, one.memory().numTensors <= 3, two.memory().numTensors === ebb.memory().live,
+    held.dataSync()[0], (await held.data())[0]);
+})();`,
+  );
+  assert.equal(node(['copies.js']).out, 'true true true 3 3');
+});
+
+function skipMaps(path) {
+  return !path.endsWith('.map') && !path.includes('_test.') && !path.includes('miniprogram');
+}
+
+test('the types describe what is there', () => {
+  assert.deepEqual(Object.keys(ebb).sort(), [
+    'EbbError',
+    'audit',
+    'budget',
+    'collect',
+    'expectNoLeaks',
+    'memory',
+    'reclaim',
+    'report',
+    'tidy',
+    'trace',
+  ]);
+});

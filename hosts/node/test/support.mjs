@@ -1,0 +1,54 @@
+// What every test needs: TensorFlow.js with both backends, Ebb, and the law after each test.
+import { afterEach, describe } from 'node:test';
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+
+export const require = createRequire(import.meta.url);
+export const tf = require('@tensorflow/tfjs');
+require('@tensorflow/tfjs-backend-wasm');
+export const ebb = require('ebb-tfjs');
+tf.enableProdMode();
+
+export const BACKENDS = (process.env.EBB_TEST_BACKENDS ?? 'cpu,wasm').split(',');
+
+const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm' };
+
+/** Makes a backend current, and makes sure that it is the one: a broken one falls back silently. */
+export async function use(backend) {
+  assert.equal(await tf.setBackend(backend), true, `backend ${backend} did not start`);
+  assert.equal(tf.backend().constructor.name, CLASSES[backend]);
+}
+
+/** The law, and that TensorFlow.js and Ebb count the same. */
+export function assertBooks() {
+  ebb.audit();
+  if (ebb.memory().created === 0) return;
+  assert.equal(ebb.memory().live, tf.memory().numTensors, "Ebb's books and TensorFlow.js disagree");
+}
+
+export function onEachBackend(title, body) {
+  for (const backend of BACKENDS) {
+    describe(`${title} on ${backend}`, () => {
+      afterEach(() => assertBooks());
+      body(backend);
+    });
+  }
+}
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Lets pending jobs finish and collects until nothing more comes: a compilation in another thread of V8 may
+ * hold on to a tensor for a moment.
+ */
+export async function collected() {
+  let left = Infinity;
+  for (let same = 0; same < 4; ) {
+    await sleep(left === Infinity ? 1 : 15);
+    ebb.collect();
+    const { numTensors } = tf.memory();
+    same = numTensors === left ? same + 1 : 0;
+    left = numTensors;
+  }
+  return left;
+}
