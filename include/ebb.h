@@ -6,7 +6,8 @@
  *  - Outputs are written only on EBB_OK, unless the function says otherwise.
  *  - A struct that crosses begins with `size`: the caller sets it to sizeof(the struct) it was
  * compiled with. A smaller (older) struct is accepted, missing fields read as zero; an unknown
- * larger one too.
+ * larger one too. A size that no version has (below 8, or cutting a field) is
+ * EBB_INVALID_ARGUMENT.
  *  - Handles, regions and contexts are 64-bit names below 2^53 (exact in a JavaScript number). Zero
  * is never one. A stale or forged name is detected and answered with EBB_STALE_HANDLE.
  *  - Text is UTF-8. Text given to Ebb is copied.

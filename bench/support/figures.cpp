@@ -1,9 +1,9 @@
 #include "support/figures.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,6 +15,12 @@ double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2),
                    values.end());
   return values[values.size() / 2];
+}
+
+double now(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return double(time.tv_sec) * 1e9 + double(time.tv_nsec);
 }
 
 std::filesystem::path folder() {
@@ -34,6 +40,16 @@ Pair measure_in_turns(const Measure& ours, const Measure& peer, int rounds) {
     ratios.push_back(our_times.back() / peer_times.back());
   }
   return {median(our_times), median(peer_times), median(ratios)};
+}
+
+Pair best_in_turns(const Measure& ours, const Measure& peer, int rounds) {
+  double our_best = ours();
+  double peer_best = peer();
+  for (int round = 1; round < rounds; ++round) {
+    our_best = std::min(our_best, ours());
+    peer_best = std::min(peer_best, peer());
+  }
+  return {our_best, peer_best, our_best / peer_best};
 }
 
 void Figures::add(const std::string& figure, Pair pair, Goal kind, double goal) {
@@ -63,10 +79,15 @@ int Figures::write() const {
 }
 
 double time_each(long n, const std::function<void(long)>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now(CLOCK_THREAD_CPUTIME_ID);
   work(n);
-  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
-  return time.count() / double(n);
+  return (now(CLOCK_THREAD_CPUTIME_ID) - start) / double(n);
+}
+
+double time_each_on_wall(long n, const std::function<void(long)>& work) {
+  const double start = now(CLOCK_MONOTONIC);
+  work(n);
+  return (now(CLOCK_MONOTONIC) - start) / double(n);
 }
 
 }  // namespace ebb::bench

@@ -20,6 +20,10 @@ struct Pair {
 // Takes turns, ours and the peer's, for `rounds` rounds after one that does not count.
 Pair measure_in_turns(const Measure& ours, const Measure& peer, int rounds = 15);
 
+// The same with the best of each over many short rounds: for what other programs on the machine
+// disturb most, such as how two threads scale.
+Pair best_in_turns(const Measure& ours, const Measure& peer, int rounds);
+
 enum class Goal { kAtMost, kAtLeast };
 
 class Figures {
@@ -44,7 +48,10 @@ class Figures {
   std::vector<Row> rows_;
 };
 
-// Nanoseconds a call of `work(n)` took for each of its n repetitions.
+// Nanoseconds that `work(n)` took for each of its n repetitions: of this thread's processor time,
+// which other programs on the machine disturb less than the clock on the wall.
 double time_each(long n, const std::function<void(long)>& work);
+// By the clock on the wall: for work of several threads.
+double time_each_on_wall(long n, const std::function<void(long)>& work);
 
 }  // namespace ebb::bench

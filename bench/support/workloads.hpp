@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <random>
 #include <thread>
 #include <vector>
@@ -74,26 +75,43 @@ class Replacement {
   std::vector<typename Subject::Block> blocks_;
 };
 
-// Each thread works on its own blocks: a window of live ones, replaced in turn.
+// A window of live blocks, replaced in turn.
+template <typename Subject>
+void replace_in_window(const Subject& subject, long n) {
+  std::array<typename Subject::Block, 64> window{};
+  for (auto& block : window) block = subject.allocate(1024);
+  for (long i = 0; i < n; ++i) {
+    auto& block = window[std::size_t(i) % window.size()];
+    subject.free(block);
+    block = subject.allocate(256 + std::size_t(i % 7) * 512);
+    benchmark::DoNotOptimize(block);
+  }
+  for (auto& block : window) subject.free(block);
+}
+
+// Each thread works on its own blocks. Starting and joining the threads does not count.
 template <typename Subject>
 double own_blocks(const Subject& subject, int threads, long n) {
-  const auto work = [&subject, n] {
-    std::array<typename Subject::Block, 64> window{};
-    for (auto& block : window) block = subject.allocate(1024);
-    for (long i = 0; i < n; ++i) {
-      auto& block = window[std::size_t(i) % window.size()];
-      subject.free(block);
-      block = subject.allocate(256 + std::size_t(i % 7) * 512);
-      benchmark::DoNotOptimize(block);
-    }
-    for (auto& block : window) subject.free(block);
-  };
-  return time_each(n * threads, [&](long) {
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(work);
-    work();
-    for (std::thread& other : others) other.join();
+  std::atomic<int> ready{0};
+  std::atomic<bool> go{false};
+  std::atomic<int> finished{0};
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t)
+    others.emplace_back([&] {
+      replace_in_window(subject, 1000);
+      ++ready;
+      while (!go.load()) std::this_thread::yield();
+      replace_in_window(subject, n);
+      ++finished;
+    });
+  while (ready.load() < threads - 1) std::this_thread::yield();
+  const double time = time_each_on_wall(n * threads, [&](long) {
+    go = true;
+    replace_in_window(subject, n);
+    while (finished.load() < threads - 1) std::this_thread::yield();
   });
+  for (std::thread& other : others) other.join();
+  return time;
 }
 
 // A ring with one writer and one reader. Each side remembers how far the other was, so that the
@@ -159,10 +177,36 @@ double exchange(const Subject& subject, long n) {
       drain();
     }
   };
-  return time_each(2 * n, [&](long) {
+  return time_each_on_wall(2 * n, [&](long) {
     std::thread other(work, 1);
     work(0);
     other.join();
+  });
+}
+
+// One thread allocates n blocks, the other frees them.
+template <typename Subject>
+double hand_over(const Subject& subject, long n) {
+  using Block = typename Subject::Block;
+  auto pipe = std::make_unique<Pipe<Block>>();
+  const auto consume = [&] {
+    Block given;
+    for (long freed = 0; freed < n;) {
+      if (pipe->pop(given)) {
+        subject.free(given);
+        ++freed;
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  };
+  return time_each_on_wall(n, [&](long) {
+    std::thread consumer(consume);
+    for (long i = 0; i < n; ++i) {
+      const Block block = subject.allocate(256 + std::size_t(i % 7) * 256);
+      while (!pipe->push(block)) std::this_thread::yield();
+    }
+    consumer.join();
   });
 }
 

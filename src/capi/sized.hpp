@@ -16,7 +16,10 @@ inline constexpr std::uint32_t kSmallestStruct = 8;
 template <typename T>
 std::uint32_t checked_size(const T* given, const char* what) {
   const std::uint32_t size = needed(given, what).size;
-  if (size < kSmallestStruct) [[unlikely]] {
+  if (size >= sizeof(T)) [[likely]]
+    return size;
+  // A sizeof is a multiple of the alignment; any other size would cut a field, a pointer even.
+  if (size < kSmallestStruct || size % alignof(T) != 0) {
     raise(ErrorKind::kInvalidArgument, "[{}] a struct of size {} was given, set it to its sizeof",
           what, size);
   }

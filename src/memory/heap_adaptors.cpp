@@ -7,7 +7,8 @@ namespace ebb {
 bool LimitHeap::commit(std::byte* base, std::size_t bytes) noexcept {
   std::size_t committed = committed_.load(std::memory_order_relaxed);
   do {
-    if (committed > limit() || bytes > limit() - committed) return false;
+    const std::size_t limit = this->limit();  // once: it may change meanwhile
+    if (committed > limit || bytes > limit - committed) return false;
   } while (!committed_.compare_exchange_weak(committed, committed + bytes));
   if (below().commit(base, bytes)) return true;
   committed_.fetch_sub(bytes);

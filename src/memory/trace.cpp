@@ -8,9 +8,9 @@
 
 namespace ebb {
 
-std::uint64_t EventRing::now() noexcept {
+void EventRing::read_clock() noexcept {
   const auto time = std::chrono::steady_clock::now().time_since_epoch();
-  return std::uint64_t(std::chrono::nanoseconds(time).count());
+  time_ = std::uint64_t(std::chrono::nanoseconds(time).count());
 }
 
 std::vector<TraceEvent> EventRing::snapshot(std::uint64_t since) const {
@@ -86,16 +86,16 @@ EventRing* take_ring() {
 
 }  // namespace
 
-EventRing* detail::attach_ring() noexcept {
-  if (RingLease::ended) return nullptr;
+void detail::record_first(std::uint64_t id, std::uint64_t bytes, std::uint64_t rest) noexcept {
+  if (RingLease::ended) return;
   thread_local RingLease lease;
   try {
     ring = take_ring();
   } catch (const std::bad_alloc&) {
-    return nullptr;
+    return;
   }
   static_cast<void>(lease);
-  return ring;
+  ring->push(id, bytes, rest);
 }
 
 void set(bool enabled) noexcept { detail::enabled.store(enabled, std::memory_order_relaxed); }

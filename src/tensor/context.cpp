@@ -94,6 +94,7 @@ void Context::reopen(ContextOptions options, std::uint64_t id) {
   born_bytes_ = 0;
   lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
   for (ForeignShard& each : shards_) each.last_birth.store(0, std::memory_order_relaxed);
+  overrun_devices_.store(0, std::memory_order_relaxed);
   first_notice_.store(0, std::memory_order_relaxed);
   asked_.store(false, std::memory_order_relaxed);
   warned_.store(false, std::memory_order_relaxed);
@@ -131,13 +132,13 @@ void Context::await_visitors(Lock& lock) noexcept {
 }
 
 // A notice that was under way when its tensor ended still has the slot; it arrives within
-// instructions.
+// instructions. A drain that came after the first wait may still be telling the host.
 void Context::await_notices() noexcept {
   while (true) {
     {
       std::lock_guard guard(lock_);
       take_notices();
-      if (undead_ == 0) {
+      if (undead_ == 0 && visits_ == 1) {
         host_ = nullptr;
         return;
       }

@@ -28,24 +28,23 @@ Handle Context::hold_by_name(Handle handle) {
   return record.name();
 }
 
+// A hold that has been released is known as such also when its context has gone since.
 Context::Found Context::find_hold(Handle hold) {
-  auto* table = static_cast<Records*>(SlotSpace<TensorRecord>::instance().table_of(hold));
-  if (table == nullptr) raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
-  std::unique_lock lock(table->context.lock_);
-  TensorRecord* record = table->find(hold);
-  if (record != nullptr && record->has(TensorRecord::kHold)) {
-    return {&table->context, record, std::move(lock)};
+  auto& space = SlotSpace<TensorRecord>::instance();
+  if (auto* table = static_cast<Records*>(space.table_of(hold))) {
+    std::unique_lock lock(table->context.lock_);
+    TensorRecord* record = table->find(hold);
+    if (record != nullptr && record->has(TensorRecord::kHold)) {
+      return {&table->context, record, std::move(lock)};
+    }
   }
-  if (record == nullptr && table->has_ended(hold))
-    return {&table->context, nullptr, std::move(lock)};
-  lock.unlock();
+  if (space.has_ended(hold)) return {nullptr, nullptr, {}};
   raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
 }
 
 std::span<std::byte> Context::held_data(Handle hold) {
   Found found = find_hold(hold);
   if (found.record == nullptr) {
-    found.lock.unlock();
     raise(ErrorKind::kStaleHandle, "[hold] {:#x} has been released", hold);
   }
   const Storage& storage = *found.record->storage;

@@ -319,19 +319,35 @@ Drained Context::safe_point(Device* device, std::uint64_t upcoming) {
 }
 
 void Context::keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained) {
-  // The host seldom knows what its next kernel makes; often it is like the last.
-  upcoming = std::max(upcoming, shard(device).last_birth.load(std::memory_order_relaxed));
-  if (!device.over_budget(upcoming)) {
-    if (governor_->overrun()) governor_->recovered();
-    return;
-  }
-  const bool hard = device.mode() == BudgetMode::kHard;
-  ForeignLadder ladder(*this, &device, upcoming);
+  // The host seldom knows what its next kernel makes; often it is like the last. That is a guess:
+  // collections are tried for it, but nothing is said or thrown.
+  const std::uint64_t guessed =
+      std::max(upcoming, shard(device).last_birth.load(std::memory_order_relaxed));
+  if (!device.over_budget(guessed)) return back_under_budget(device);
+  Lock lock(lock_);
+  if (closed_) return;
+  Visit visit(*this, lock);
+  lock.unlock();
+  const bool over = device.over_budget(upcoming);
+  const bool hard = over && device.mode() == BudgetMode::kHard;
+  ForeignLadder ladder(*this, &device, hard ? upcoming : guessed);
   const bool fits = climb(ladder, hard ? Stake::kMustFit : Stake::kBudget, device.budget());
   drained += ladder.drained;
   if (fits) return;
   if (hard) raise_out_of_memory(device, upcoming, "safe_point");
-  if (governor_->overrun()) warn_overrun(device);
+  if (!governor_->overrun()) return;
+  overrun_devices_.fetch_or(1u << device.id(), std::memory_order_relaxed);
+  if (device.over_budget(upcoming)) warn_overrun(device);
+}
+
+// The overrun is over when the last device that was in one is below its budget.
+void Context::back_under_budget(const Device& device) {
+  const std::uint32_t bit = 1u << device.id();
+  if ((overrun_devices_.load(std::memory_order_relaxed) & bit) == 0) [[likely]]
+    return;
+  if ((overrun_devices_.fetch_and(~bit, std::memory_order_relaxed) & ~bit) == 0) {
+    governor_->recovered();
+  }
 }
 
 Drained Context::collect(Collection kind, bool rationed) {

@@ -32,7 +32,6 @@ class Context::EndBatch {
   void count_tensor() noexcept { ++drained_.tensors; }
   void count_bytes(std::uint64_t bytes) noexcept { drained_.bytes += bytes; }
   const Drained& drained() const noexcept { return drained_; }
-  // Whether the host has something to free.
 
   // Without the lock.
   void carry_out(Host* host) {

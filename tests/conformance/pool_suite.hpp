@@ -23,7 +23,6 @@ struct HeapStack {
 struct HeapCase {
   std::string name;
   std::function<HeapStack()> make;
-  bool addressable = false;  // the host may touch the blocks
   friend std::ostream& operator<<(std::ostream& out, const HeapCase& c) { return out << c.name; }
 };
 
@@ -43,5 +42,8 @@ class PoolOnHeap : public ::testing::TestWithParam<HeapCase> {
     pool_.check();
   }
 };
+
+// Heaps whose memory the host may touch.
+class PoolOnAddressableHeap : public PoolOnHeap {};
 
 }  // namespace ebb::test

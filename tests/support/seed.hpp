@@ -20,7 +20,7 @@ void note(fmt::format_string<Args...> format, Args&&... args) {
 // `base` tells the seeds of one run apart. EBB_SEED, where it is set, is the seed: to see one
 // again.
 inline std::uint64_t seed_for(std::string_view what, std::uint64_t base) {
-  const auto round = static_cast<std::uint64_t>(testing::UnitTest::GetInstance()->random_seed());
+  const auto round = static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed));  // 0 unless given
   const char* chosen = std::getenv("EBB_SEED");
   const std::uint64_t seed =
       chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : base + round * 1000003;

@@ -39,17 +39,27 @@ class EventRing {
   static constexpr std::size_t kEvents = std::size_t{1} << 13;
   static constexpr std::uint64_t kTimeEvery = 64;
 
+  EventRing() noexcept { read_clock(); }
+
   // Writer only. `event.time` is filled in here.
-  void push(const TraceEvent& event) noexcept {
+  void push(const TraceEvent& event) noexcept { push(event.id, event.bytes, pack(event)); }
+
+  // The same, the rest of the event packed: three words stay in registers.
+  void push(std::uint64_t id, std::uint64_t bytes, std::uint64_t rest) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head % kTimeEvery == 0) [[unlikely]]
-      time_ = now();
     Slot& slot = slots_[head % kEvents];
-    slot[0].store(event.id, std::memory_order_release);
-    slot[1].store(event.bytes, std::memory_order_release);
-    slot[2].store(pack(event), std::memory_order_release);
+    slot[0].store(id, std::memory_order_release);
+    slot[1].store(bytes, std::memory_order_release);
+    slot[2].store(rest, std::memory_order_release);
     slot[3].store(time_, std::memory_order_release);
     head_.store(head + 1, std::memory_order_release);
+    if ((head + 1) % kTimeEvery == 0) [[unlikely]]
+      read_clock();  // last, so that nothing has to be kept over the call
+  }
+
+  // By shifts, not by a copy of the struct: short stores read back as one word would stall.
+  static std::uint64_t pack(const TraceEvent& event) noexcept {
+    return event.site | std::uint64_t(event.kind) << 32 | std::uint64_t(event.detail) << 48;
   }
 
   // Any thread: the events still there, oldest first. With `since`, only those pushed from that
@@ -62,10 +72,6 @@ class EventRing {
  private:
   using Slot = std::array<std::atomic<std::uint64_t>, 4>;
 
-  // By shifts, not by a copy of the struct: short stores read back as one word would stall.
-  static std::uint64_t pack(const TraceEvent& event) noexcept {
-    return event.site | std::uint64_t(event.kind) << 32 | std::uint64_t(event.detail) << 48;
-  }
   static TraceEvent unpack(const std::array<std::uint64_t, 4>& words) noexcept {
     return {.id = words[0],
             .bytes = words[1],
@@ -74,7 +80,7 @@ class EventRing {
             .detail = std::uint16_t(words[2] >> 48),
             .time = words[3]};
   }
-  static std::uint64_t now() noexcept;
+  [[gnu::noinline]] void read_clock() noexcept;
 
   std::atomic<std::uint64_t> head_{0};
   std::uint64_t time_ = 0;

@@ -80,6 +80,12 @@ class SlotSpace {
     Chunk* chunk = find_chunk(name);
     return chunk == nullptr ? nullptr : &chunk->slots[index_of(name) & (kChunkSlots - 1)];
   }
+  // Whether any table ever gave out that name and the record has ended since.
+  bool has_ended(std::uint64_t name) const noexcept {
+    const T* slot = find_slot(name);
+    const std::uint64_t generation = generation_of(name);
+    return slot != nullptr && (generation & 1u) != 0 && generation < slot->generation();
+  }
   SlotTable<T>* table_of(std::uint64_t name) const noexcept {
     Chunk* chunk = find_chunk(name);
     return chunk == nullptr ? nullptr : chunk->table.load(std::memory_order_acquire);
@@ -189,12 +195,9 @@ class SlotTable {
     T& slot = chunk->slots[index_of(name) & (Space::kChunkSlots - 1)];
     return slot.generation() == generation_of(name) && slot.live() ? &slot : nullptr;
   }
-  // Whether this table ever gave out that name and the record has ended since.
+  // Whether the name, in a chunk of this table, was given out and the record has ended since.
   bool has_ended(std::uint64_t name) const noexcept {
-    const T* slot = Space::instance().find_slot(name);
-    const std::uint64_t generation = generation_of(name);
-    return slot != nullptr && owns(name) && (generation & 1u) != 0 &&
-           generation < slot->generation();
+    return Space::instance().has_ended(name) && owns(name);
   }
 
   std::size_t live() const noexcept { return live_; }

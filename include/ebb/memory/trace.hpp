@@ -12,9 +12,10 @@ namespace ebb::trace {
 
 namespace detail {
 extern std::atomic<bool> enabled;
-// The calling thread's ring, made at its first event; null where there is no memory for one.
+// The calling thread's ring, made at its first event.
 extern constinit thread_local EventRing* ring;
-EventRing* attach_ring() noexcept;
+// Makes the ring; where there is no memory for one, the event is lost.
+void record_first(std::uint64_t id, std::uint64_t bytes, std::uint64_t rest) noexcept;
 }  // namespace detail
 
 inline bool on() noexcept { return detail::enabled.load(std::memory_order_relaxed); }
@@ -22,10 +23,11 @@ void set(bool enabled) noexcept;
 
 // Records whether tracing is on or not; callers ask on() first.
 inline void record(const TraceEvent& event) noexcept {
+  const std::uint64_t rest = EventRing::pack(event);
   EventRing* ring = detail::ring;
   if (ring == nullptr) [[unlikely]]
-    ring = detail::attach_ring();
-  if (ring != nullptr) ring->push(event);
+    return detail::record_first(event.id, event.bytes, rest);
+  ring->push(event.id, event.bytes, rest);
 }
 
 // The events of all threads, those that have ended too, ordered by time.

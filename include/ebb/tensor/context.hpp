@@ -51,7 +51,7 @@ struct ForeignEnd {
 };
 
 // What a context needs of its host. Called on the thread that called Ebb, with no lock held; it may
-// call Ebb again, and even close the context. `end` and `warn` must not throw.
+// call Ebb again, but not close the context. `end` and `warn` must not throw.
 class Host {
  public:
   virtual ~Host() = default;
@@ -244,7 +244,7 @@ class Context {
   };
   struct Found {
     Context* context;
-    TensorRecord* record;  // null: it has ended
+    TensorRecord* record;  // null: it has ended, and so has the rest
     Lock lock;
   };
 
@@ -290,6 +290,7 @@ class Context {
   Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
   void end_root();
   void keep_under_budget(Device& device, std::uint64_t upcoming, Drained& drained);
+  void back_under_budget(const Device& device);
   bool climb(Ladder& ladder, Stake stake, std::uint64_t budget);
   std::uint64_t run_collector(Collection kind);
   bool may_collect() const;
@@ -314,6 +315,7 @@ class Context {
   std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
   std::uint64_t peak_orphans_ = 0;
   std::uint64_t born_bytes_ = 0;
+  std::atomic<std::uint32_t> overrun_devices_{0};  // a bit each
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<bool> asked_{false};                 // another context needs memory
   std::atomic<std::uint64_t> first_notice_{0};     // when the oldest waiting notice came; 0: none
@@ -326,7 +328,8 @@ class Context {
 // A region for the extent of a C++ scope; it ends with the scope, also by an exception.
 class [[nodiscard]] RegionScope {
  public:
-  explicit RegionScope(Context& context, RegionId parent = 0, std::string_view label = {})
+  [[nodiscard]] explicit RegionScope(Context& context, RegionId parent = 0,
+                                     std::string_view label = {})
       : context_(context), id_(context.open(parent, label)) {}
   ~RegionScope() {
     try {

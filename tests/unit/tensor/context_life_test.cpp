@@ -1,0 +1,150 @@
+// Contexts: opened, found, closed, and taken again.
+#include <thread>
+#include <vector>
+
+#include "tensor/context_registry.hpp"
+#include "unit/tensor/context_fixture.hpp"
+
+namespace ebb::test {
+namespace {
+
+using Life = ContextTest;
+
+TEST_F(Life, IsFoundByNameUntilItEnds) {
+  const std::uint64_t id = context->id();
+  EXPECT_EQ(context->name(), "main");
+  EXPECT_EQ(Context::find(id), context.get());
+  EXPECT_EQ(Context::find(0), nullptr);
+  EXPECT_EQ(Context::find(id + 1), nullptr);
+  EXPECT_EQ(Context::find(~std::uint64_t{0}), nullptr);
+  context.reset();
+  EXPECT_EQ(Context::find(id), nullptr);
+}
+
+TEST_F(Life, EndsWhatIsInIt) {
+  const std::uint64_t before = Context::total_memory().books.ended[3];
+  const RegionId region = context->open(context->open());
+  make({4}, region);
+  adopt(10, 0, region, 1);
+  adopt(10, 0, 0, 2);
+  const Handle lent = adopt(10, 0, 0, 3);
+  context->attach_temporarily(region, lent);
+  Context::orphan(lent);
+  make();
+  context.reset();
+  EXPECT_EQ(host.ends.size(), 3u);
+  for (const ForeignEnd& end : host.ends) EXPECT_EQ(end.reason, Reason::kShutdown);
+  EXPECT_EQ(Context::total_memory().books.ended[3], before + 5);
+  EXPECT_EQ(cpu->in_use() + wasm->in_use(), 0u);
+}
+
+TEST_F(Life, NothingIsBornInOneThatHasEnded) {
+  StorageRef held = context->hold(make());
+  Context& ended = *context;
+  const RegionId region = ended.open();
+  context.reset();  // but not retired: something is held
+  EXPECT_ERROR(ended.make({.device = cpu.get()}), kStaleHandle, "[make]", "context has ended");
+  EXPECT_ERROR(ended.adopt({.device = wasm.get()}), kStaleHandle, "context has ended");
+  EXPECT_ERROR(ended.open(), kStaleHandle, "context has ended");
+  EXPECT_ERROR(ended.root(), kStaleHandle, "context has ended");
+  EXPECT_FALSE(ended.close(region));
+  EXPECT_NO_THROW(ended.safe_point());
+  EXPECT_NO_THROW(ended.close());
+  EXPECT_EQ(ended.memory().books.live, 0u);
+}
+
+TEST_F(Life, AnEndedOneDoesNotCollect) {
+  ReclaimOn on;
+  host.on_collect = [](Collection) { return 1; };
+  StorageRef held = context->hold(adopt(100));
+  wasm->set_budget(10, BudgetMode::kSoft);
+  Context& ended = *context;
+  context.reset();
+  ended.safe_point(wasm.get(), 50);
+  ended.collect(Collection::kMajor);
+  EXPECT_ERROR(ended.make_room(*wasm, 5), kOutOfMemory, "[make_room]");
+  EXPECT_TRUE(host.collections.empty());
+  EXPECT_TRUE(host.warnings.empty());
+}
+
+TEST_F(Life, TheNextOneTakesItsPlaceButNotItsNames) {
+  const std::uint64_t id = context->id();
+  const Handle handle = make();
+  const RegionId region = context->open();
+  Context* const place = context.get();
+  context.reset();
+  context = Context::create({.name = "second"});
+  EXPECT_EQ(context.get(), place);
+  EXPECT_NE(context->id(), id);
+  EXPECT_EQ(Context::find(id), nullptr);
+  EXPECT_THROW(context->describe(handle), Error);
+  EXPECT_THROW(context->describe_region(region), Error);
+  EXPECT_EQ(books().created, 0u);
+  EXPECT_EQ(context->memory().peak_orphans, 0u);
+  context->dispose(context->make({.device = cpu.get()}));
+}
+
+TEST_F(Life, TheBooksOfEndedOnesAreKept) {
+  const std::uint64_t before = Context::total_memory().books.created;
+  make();
+  adopt();
+  context.reset();
+  const Books total = Context::total_memory().books;
+  EXPECT_EQ(total.created, before + 2);
+  EXPECT_EQ(total.live, 0u);
+  EXPECT_TRUE(total.balanced());
+}
+
+TEST_F(Life, ClosingTwiceIsClosingOnce) {
+  Context& raw = *context;
+  context.release();
+  EXPECT_TRUE(raw.close());
+  EXPECT_FALSE(raw.close());
+  EXPECT_EQ(raw.id(), 0u);
+}
+
+TEST_F(Life, ManyAreOpenAtOnce) {
+  std::vector<ContextPtr> contexts;
+  for (int i = 0; i < 50; ++i) {
+    contexts.push_back(Context::create({.name = std::to_string(i)}));
+    contexts.back()->make({.device = cpu.get()});
+  }
+  EXPECT_EQ(Context::total_memory().books.live, 50u);
+  EXPECT_NO_THROW(Context::audit());
+}
+
+TEST_F(Life, ThereIsALimitToTheirNumber) {
+  std::vector<ContextPtr> contexts;
+  EXPECT_ERROR(
+      [&] {
+        while (contexts.size() <= ContextRegistry::kMost) {
+          contexts.push_back(Context::create({}));
+        }
+      }(),
+      kWrongState, "1024 contexts");
+  EXPECT_EQ(contexts.size(), ContextRegistry::kMost - 1);  // and the fixture's
+  contexts.pop_back();
+  EXPECT_NO_THROW(Context::create({}));
+}
+
+TEST_F(Life, ADeviceInUseIsNotClosed) {
+  make();
+  EXPECT_ERROR(Device::close(*cpu), kWrongState, "cpu", "in use");
+  adopt();
+  EXPECT_ERROR(Device::close(*wasm), kWrongState, "wasm", "100 bytes");
+}
+
+TEST_F(Life, WorksWithoutAHost) {
+  ReclaimOn on;
+  context = Context::create({});
+  const Handle handle = adopt(50);
+  wasm->set_budget(10, BudgetMode::kSoft);
+  Context::orphan(handle);
+  EXPECT_EQ(context->safe_point(wasm.get()).tensors, 1u);
+  adopt(50);
+  EXPECT_EQ(context->safe_point(wasm.get()).tensors, 0u);
+  EXPECT_EQ(context->collect(Collection::kMajor).collections, 0u);
+}
+
+}  // namespace
+}  // namespace ebb::test
