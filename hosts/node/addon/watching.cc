@@ -63,7 +63,14 @@ napi_value rebook(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// The bare notice, for the benchmark that compares ours with it.
+// Our notice and a bare one, for the benchmark that compares them.
+napi_value attach(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  World& world = World::of(env);
+  world.attach(static_cast<std::uint32_t>(world.slate[kSlot]), arguments.values[0]);
+  return nullptr;
+}
+
 napi_value bare_finalizer(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
   napi_add_finalizer(
@@ -96,6 +103,7 @@ void export_watching(napi_env env, napi_value exports) {
   export_function(env, exports, "flush", flush);
   export_function(env, exports, "tensor", tensor);
   export_function(env, exports, "rebook", rebook);
+  export_function(env, exports, "attach", attach);
   export_function(env, exports, "bareFinalizer", bare_finalizer);
   napi_set_named_property(env, exports, "layout", layout(env));
 }

@@ -85,10 +85,14 @@ ebb_status World::watch(napi_value tensor) {
   if (slot >= watched_.size()) watched_.resize(std::max<std::size_t>(64, slot * 2));
   Watched& one = watched_[slot];
   const ebb_status status = ebb_tensor_adopt(context_, &spec, &one.handle);
-  if (status != EBB_OK || tensor == nullptr) return status;
+  if (status == EBB_OK && tensor != nullptr) attach(slot, tensor);
+  return status;
+}
+
+void World::attach(std::uint32_t slot, napi_value tensor) {
+  Watched& one = watched_[slot];
   auto* handle = reinterpret_cast<void*>(static_cast<std::uintptr_t>(one.handle));
   napi_add_finalizer(env_, tensor, handle, on_death, signals, &one.tensor);
-  return EBB_OK;
 }
 
 napi_value World::tensor_of(std::uint32_t slot) const {

@@ -60,6 +60,8 @@ class World {
 
   // Adopts the tensor whose description is on the slate; null: booked, but unwatched.
   ebb_status watch(napi_value tensor);
+  // The weak notice alone, for a tensor that is booked.
+  void attach(std::uint32_t slot, napi_value tensor);
   napi_value tensor_of(std::uint32_t slot) const;
   ebb_handle handle_of(std::uint32_t slot) const;
   // Books what JavaScript has ended itself.

@@ -5,8 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist');
 const source = readFileSync(join(dist, 'index.js'), 'utf8');
-const names = [...new Set([...source.matchAll(/Object\.defineProperty\(exports, "(\w+)"/g)].map(([, name]) => name))]
-  .filter((name) => name !== '__esModule');
+const names = [
+  ...new Set(
+    [...source.matchAll(/Object\.defineProperty\(exports, "(\w+)"/g)].map(([, name]) => name),
+  ),
+].filter((name) => name !== '__esModule');
 if (names.length === 0) throw new Error('no exports found in dist/index.js');
 writeFileSync(
   join(dist, 'index.mjs'),

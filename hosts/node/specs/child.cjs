@@ -74,7 +74,16 @@ env.addReporter({
     ebb?.audit();
     writeFileSync(
       output,
-      JSON.stringify({ backend, mode, classes, collections, books, overallStatus, failedExpectations, specs }),
+      JSON.stringify({
+        backend,
+        mode,
+        classes,
+        collections,
+        books,
+        overallStatus,
+        failedExpectations,
+        specs,
+      }),
     );
   },
 });

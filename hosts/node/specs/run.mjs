@@ -39,7 +39,10 @@ function run(file, backend, mode) {
     let errors = '';
     child.stderr.on('data', (text) => (errors += text));
     child.on('exit', (code) => {
-      if (code !== 0) reject(new Error(`specs on ${backend}, reclaim ${mode}: exit ${code}\n${errors.slice(-2000)}`));
+      if (code !== 0)
+        reject(
+          new Error(`specs on ${backend}, reclaim ${mode}: exit ${code}\n${errors.slice(-2000)}`),
+        );
       else resolve(JSON.parse(readFileSync(output, 'utf8')));
     });
   });

@@ -3,7 +3,8 @@ import { budget, report, reclaim, trace } from './index';
 import { onWhenReady } from './reclaim';
 import { isMainThread } from 'node:worker_threads';
 
-if (process.env.EBB_BUDGET) budget(process.env.EBB_BUDGET, { strict: process.env.EBB_STRICT === '1' });
+if (process.env.EBB_BUDGET)
+  budget(process.env.EBB_BUDGET, { strict: process.env.EBB_STRICT === '1' });
 if (process.env.EBB_TRACE === '1') trace.on();
 if (!reclaim.isOn) onWhenReady({ variables: process.env.EBB_VARIABLES !== '0' });
 if (process.env.EBB_REPORT && isMainThread) {

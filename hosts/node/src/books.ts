@@ -5,7 +5,15 @@ import { collectMajor, collectMinor } from './collector';
 import { dtypeCode } from './dtypes';
 import { MAX_RANK, type Native, Signal, Slate } from './native';
 import { Slots } from './slots';
-import { type Backend, bytesOf, type DataRecord, type Engine, isVariable, type Tensor } from './tfjs';
+import {
+  type Backend,
+  bytesOf,
+  type DataRecord,
+  type Engine,
+  isVariable,
+  newRecord,
+  type Tensor,
+} from './tfjs';
 
 const QUEUE_LENGTH = 512;
 const ENDED_LENGTH = 4096;
@@ -55,15 +63,14 @@ export class Books {
   }
 
   /** Books a tensor that the engine has just tracked, and watches it. */
-  born(tensor: Tensor, site: number): number {
-    const record = this.engine.state.tensorInfo.get(tensor.dataId) as DataRecord;
+  born(tensor: Tensor, record: DataRecord, site: number): number {
     const { slate } = this;
     const { dtype, size, shape } = tensor;
     const slot = this.slots.take(tensor.id, tensor.dataId, dtype, size, record);
     this.slots.sites[slot] = site;
     const bytes = bytesOf(dtype, size);
     slate[Slate.Slot] = slot;
-    slate[Slate.Key] = record.ebbKey ??= this.nextKey++;
+    slate[Slate.Key] = record.ebbKey === 0 ? (record.ebbKey = this.nextKey++) : record.ebbKey;
     slate[Slate.Bytes] = bytes;
     slate[Slate.Device] = this.device(record.backend);
     slate[Slate.Dtype] = dtypeCode(dtype);
@@ -84,7 +91,7 @@ export class Books {
     const backend = this.engine.backendInstance;
     const device = backend == null ? 0 : this.device(backend);
     if (device === 0) return;
-    const record = { backend, dtype: '', shape: [], bytes: 0 } as unknown as DataRecord;
+    const record = newRecord(backend as Backend, '', [], 0);
     for (let i = 0; i < count; i++) {
       const slot = this.slots.take(-2 - i, record, '', 0, record);
       this.slate.fill(0, 0, Slate.Queued);
@@ -120,8 +127,8 @@ export class Books {
   }
 
   moved(record: DataRecord): void {
-    const slot = record.ebbSlot ?? -1;
-    if (slot < 0) return;
+    const slot = record.ebbSlot;
+    if (slot === undefined || slot < 0) return;
     const size = this.slots.sizes[slot] as number;
     const bytes = record.dtype === 'string' ? record.bytes : bytesOf(record.dtype, size);
     this.native.flush();
@@ -221,7 +228,10 @@ export class Books {
       count = count === ENDED_LENGTH ? this.native.takeEnded() : 0;
     }
     if (this.signals[Signal.Warnings] !== 0) {
-      process.emitWarning(this.native.takeWarning(), { type: 'EbbWarning', code: 'EBB_OVER_BUDGET' });
+      process.emitWarning(this.native.takeWarning(), {
+        type: 'EbbWarning',
+        code: 'EBB_OVER_BUDGET',
+      });
     }
   }
 

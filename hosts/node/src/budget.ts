@@ -27,7 +27,11 @@ export function parseBytes(size: number | string): number {
       if ((error as EbbError).code !== 'EBB_INVALID_ARGUMENT') throw error;
     }
   }
-  throw badArgument('budget', size, "a positive number of bytes, or text such as '2GB' or '512 MiB'");
+  throw badArgument(
+    'budget',
+    size,
+    "a positive number of bytes, or text such as '2GB' or '512 MiB'",
+  );
 }
 
 function defaultFor(backend: string): number {
@@ -37,7 +41,8 @@ function defaultFor(backend: string): number {
 
 /** Limits what tensors may hold, in the whole process; without a size, says what the limit is. */
 export function budget(size?: number | string, { strict = false }: BudgetOptions = {}): number {
-  if (size === undefined) return native().budget() || defaultFor(currentEngine()?.backendName ?? '');
+  if (size === undefined)
+    return native().budget() || defaultFor(currentEngine()?.backendName ?? '');
   const bytes = parseBytes(size);
   native().setBudget(bytes, strict);
   return bytes;
@@ -51,7 +56,11 @@ function nameOf(engine: Engine, backend: Backend): string {
 }
 
 /** The core's device for a backend; `fresh` is called for one that was not seen before. */
-export function deviceOf(engine: Engine, backend: Backend, fresh: (device: number) => void): number {
+export function deviceOf(
+  engine: Engine,
+  backend: Backend,
+  fresh: (device: number) => void,
+): number {
   const device = known.get(backend);
   if (device !== undefined) return device;
   const name = nameOf(engine, backend);

@@ -64,7 +64,8 @@ function main(): void {
     stdio: 'inherit',
     env: chosen.environment,
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(error.message));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);

@@ -9,7 +9,15 @@ import { holdWhileRead } from './reads';
 import { currentRegion } from './regions';
 import { Scopes } from './scopes';
 import { Sites } from './sites';
-import { currentEngine, type DataRecord, type Engine, isVariable, type Tensor } from './tfjs';
+import {
+  type Backend,
+  currentEngine,
+  type DataRecord,
+  type Engine,
+  isVariable,
+  recordOf,
+  type Tensor,
+} from './tfjs';
 import { Variables } from './variables';
 
 export class Hooks {
@@ -49,23 +57,29 @@ export class Hooks {
 
   private hookTracking(): void {
     const { engine, books, scopes, kernels } = this;
-    const { trackTensor, makeTensor, moveData } = engine;
-    const tracked = (tensor: Tensor, backend?: Parameters<Engine['trackTensor']>[1]): void => {
-      scopes.beingBorn = tensor.id;
-      trackTensor.call(engine, tensor, backend);
-      scopes.beingBorn = -1;
-      const site = this.sites.on ? engine.state.activeScope?.site || this.sites.capture(tracked) : 0;
-      books.born(tensor, site);
+    const { makeTensor, moveData } = engine;
+    let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
+    const tracked = (tensor: Tensor, backend?: Backend): void => {
+      const site = this.sites.on ? engine.state.activeScope?.site || this.sites.capture(entry) : 0;
+      books.born(tensor, recordOf(engine, tensor, backend), site);
       if (isVariable(tensor)) this.variables.watched(tensor);
+      else scopes.track(tensor, true);
       if (this.observers > 0) this.observe(tensor.id);
       holdWhileRead(tensor);
       this.idle.arm();
     };
+    entry = tracked;
     engine.trackTensor = tracked;
     engine.makeTensor = (values, shape, dtype, backend) => {
-      const tensor = makeTensor.call(engine, values, shape, dtype, backend);
-      if (dtype === 'string') books.moved(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
-      return tensor;
+      entry = engine.makeTensor;
+      try {
+        const tensor = makeTensor.call(engine, values, shape, dtype, backend);
+        if (dtype === 'string')
+          books.moved(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
+        return tensor;
+      } finally {
+        entry = tracked;
+      }
     };
     engine.moveData = (backend, dataId) => {
       moveData.call(engine, backend, dataId);
@@ -100,7 +114,7 @@ export class Hooks {
       if (kernels.running === 0) books.lookForNotices();
     };
     engine.track = (tensor) => {
-      scopes.track(tensor, tensor.id === scopes.beingBorn || books.slots.find(tensor.id) >= 0);
+      scopes.track(tensor, books.slots.find(tensor.id) >= 0);
       return tensor;
     };
   }
@@ -113,7 +127,10 @@ export class Hooks {
       const name = books.slots.names.get(slot);
       if (name !== undefined) variables.ended(name, books.slots.ids[slot] as number);
       if (this.observers > 0) {
-        this.reclaimedInside.set(books.slots.ids[slot] as number, books.slots.sites[slot] as number);
+        this.reclaimedInside.set(
+          books.slots.ids[slot] as number,
+          books.slots.sites[slot] as number,
+        );
       }
     };
     engine.disposeVariable = (variable) => {
@@ -121,7 +138,8 @@ export class Hooks {
       variables.ended(variable.name, variable.id);
     };
     engine.makeVariable = (initial, trainable, name, dtype) => {
-      if (name && this.kernels.running === 0 && variables.mayBeStale(name)) books.collect(true, false);
+      if (name && this.kernels.running === 0 && variables.mayBeStale(name))
+        books.collect(true, false);
       return makeVariable.call(engine, initial, trainable, name, dtype);
     };
   }

@@ -14,7 +14,14 @@ export { budget, type BudgetOptions } from './budget';
 export { collect } from './collect';
 export { EbbError } from './errors';
 export { expectNoLeaks, type LeakOptions } from './leaks';
-export { audit, memory, type Memory, type MemoryOptions, report, type ReportOptions } from './memory';
+export {
+  audit,
+  memory,
+  type Memory,
+  type MemoryOptions,
+  report,
+  type ReportOptions,
+} from './memory';
 export { reclaim, type ReclaimOptions } from './reclaim';
 export { tidy } from './tidy';
 export { trace } from './trace';

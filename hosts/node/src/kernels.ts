@@ -6,18 +6,13 @@ import type { Backend, DataId, Engine, KernelCall, Tensor, WasmModule } from './
 const OUT_OF_MEMORY =
   /out of memory|\bOOM\b|allocation failed|(failed|cannot|unable) to allocate|cannot allocate|resource ?exhausted/i;
 
-interface Fresh {
-  backend: Backend;
-  dataId: DataId;
-}
-
 export class Kernels {
   /** Kernels on the stack. The body of a customGrad is not one. */
   running = 0;
   /** What running kernels work on: their operands must outlive a collection in mid-kernel. */
   private readonly calls: KernelCall[] = [];
-  /** What running kernels have allocated so far. */
-  private readonly fresh: Fresh[] = [];
+  /** What running kernels have allocated so far: backend, data id, backend, data id, ... */
+  private readonly fresh: Array<Backend | DataId> = [];
 
   constructor(
     private readonly engine: Engine,
@@ -47,7 +42,7 @@ export class Kernels {
     const { fresh } = this;
     backend.write = (values, shape, dtype) => {
       const dataId = write.call(backend, values, shape, dtype);
-      if (this.running > 0) fresh.push({ backend, dataId });
+      if (this.running > 0) fresh.push(backend, dataId);
       return dataId;
     };
     if (typeof backend.wasm?._malloc === 'function') this.guard(backend.wasm, device);
@@ -56,7 +51,8 @@ export class Kernels {
   private guard(wasm: WasmModule, device: number): void {
     wasm._free(wasm._malloc(1)); // the first call replaces the property
     const { _malloc: malloc } = wasm;
-    wasm._malloc = (bytes) => malloc(bytes) || (bytes === 0 ? 0 : this.mallocAgain(malloc, bytes, device));
+    wasm._malloc = (bytes) =>
+      malloc(bytes) || (bytes === 0 ? 0 : this.mallocAgain(malloc, bytes, device));
   }
 
   private mallocAgain(malloc: (bytes: number) => number, bytes: number, device: number): number {
@@ -78,14 +74,19 @@ export class Kernels {
     try {
       this.books.makeRoom(this.books.device(backend), 1);
     } catch (nothing) {
-      throw new EbbError('EBB_OUT_OF_MEMORY', `${text}\n${(nothing as Error).message}`, { cause: error });
+      throw new EbbError('EBB_OUT_OF_MEMORY', `${text}\n${(nothing as Error).message}`, {
+        cause: error,
+      });
     }
     return this.run(call);
   }
 
   private giveBack(before: number): void {
-    for (const { backend, dataId } of this.fresh.splice(before)) {
-      if (!this.engine.state.tensorInfo.has(dataId)) backend.disposeData(dataId, true);
+    const allocated = this.fresh.splice(before);
+    for (let i = 0; i < allocated.length; i += 2) {
+      const dataId = allocated[i + 1] as DataId;
+      if (this.engine.state.tensorInfo.has(dataId)) continue;
+      (allocated[i] as Backend).disposeData(dataId, true);
     }
   }
 }

@@ -45,7 +45,12 @@ function observe(installed: Hooks): Scope {
 }
 
 /** Sites of the leaked, one for each. What reclaim gave back meanwhile was left behind all the same. */
-function leaked(installed: Hooks, region: Scope, result: unknown, reachableOnly: boolean): number[] {
+function leaked(
+  installed: Hooks,
+  region: Scope,
+  result: unknown,
+  reachableOnly: boolean,
+): number[] {
   const { slots } = installed.books;
   const returned = new Set(tensorsIn(result).map((tensor) => tensor.id));
   const sites: number[] = [];
@@ -66,7 +71,10 @@ function leakError(installed: Hooks, leaks: number[]): EbbError {
   for (const site of leaks) counts.set(site, (counts.get(site) ?? 0) + 1);
   const lines = [...counts]
     .sort(([, a], [, b]) => b - a)
-    .map(([site, count]) => `  ${count} made at ${installed.sites.text(site).replaceAll('\n', '\n      from ')}`);
+    .map(
+      ([site, count]) =>
+        `  ${count} made at ${installed.sites.text(site).replaceAll('\n', '\n      from ')}`,
+    );
   const total = leaks.length === 1 ? '1 tensor' : `${leaks.length} tensors`;
   return new EbbError('EBB_LEAK', `[expectNoLeaks] ${total} left behind:\n${lines.join('\n')}`);
 }

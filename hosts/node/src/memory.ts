@@ -4,11 +4,10 @@ import { badArgument } from './errors';
 import { hooksIfAny } from './hooks';
 import { type Counters, native } from './native';
 
-export interface Memory
-  extends Omit<
-    Counters,
-    'minorCollections' | 'majorCollections' | 'collectNs' | 'collectMaxNs' | 'lagLastNs' | 'lagMaxNs'
-  > {
+export interface Memory extends Omit<
+  Counters,
+  'minorCollections' | 'majorCollections' | 'collectNs' | 'collectMaxNs' | 'lagLastNs' | 'lagMaxNs'
+> {
   budget: number;
   collections: { minor: number; major: number; totalMs: number; longestMs: number };
   /** How long the oldest death notice waited for its memory's return: the last time, and at most. */
@@ -26,8 +25,15 @@ const MS = 1e-6;
 export function memory({ everywhere = false }: MemoryOptions = {}): Memory {
   const installed = hooksIfAny();
   installed?.safePoint();
-  const { minorCollections, majorCollections, collectNs, collectMaxNs, lagLastNs, lagMaxNs, ...counters } =
-    installed === undefined && !everywhere ? nothing() : native().memory(everywhere, 0);
+  const {
+    minorCollections,
+    majorCollections,
+    collectNs,
+    collectMaxNs,
+    lagLastNs,
+    lagMaxNs,
+    ...counters
+  } = installed === undefined && !everywhere ? nothing() : native().memory(everywhere, 0);
   return {
     ...counters,
     budget: budget(),
@@ -64,9 +70,9 @@ export interface ReportOptions {
 export function report(options?: ReportOptions & { json?: false }): string;
 export function report(options: ReportOptions & { json: true }): Record<string, unknown>;
 export function report({ top = 10, json = false, everywhere = false }: ReportOptions = {}):
-  | string
-  | Record<string, unknown> {
-  if (!Number.isInteger(top) || top < 1) throw badArgument('report: top', top, 'a whole number from 1 on');
+  string | Record<string, unknown> {
+  if (!Number.isInteger(top) || top < 1)
+    throw badArgument('report: top', top, 'a whole number from 1 on');
   const installed = hooksIfAny();
   installed?.safePoint();
   const text = native().report(top, json, everywhere || installed === undefined);

@@ -68,6 +68,8 @@ export interface Native {
   flush(): void;
   tensor(slot: number): Tensor | undefined;
   rebook(slot: number, device: number, bytes: number): void;
+  /** Our notice alone, and a bare one: for the benchmark. */
+  attach(object: object): void;
   bareFinalizer(object: object): void;
   reclaim(on: boolean): void;
   reclaiming(): boolean;
@@ -123,7 +125,10 @@ function load(): Native {
     layout.size !== Slate.Size ||
     layout.signals !== Signal.Count
   ) {
-    throw new EbbError('EBB_UNSUPPORTED', `[ebb-tfjs] ${path} is of another version; build it again.`);
+    throw new EbbError(
+      'EBB_UNSUPPORTED',
+      `[ebb-tfjs] ${path} is of another version; build it again.`,
+    );
   }
   return native;
 }

@@ -37,7 +37,8 @@ export function onWhenReady(options: ReclaimOptions = {}): void {
 }
 
 function check(options: unknown): void {
-  if (typeof options !== 'object' || options === null) throw badArgument('reclaim.on', options, 'an object');
+  if (typeof options !== 'object' || options === null)
+    throw badArgument('reclaim.on', options, 'an object');
   for (const [name, value] of Object.entries(options)) {
     if (name !== 'variables') throw badArgument('reclaim.on', name, "the option 'variables'");
     if (value !== undefined && typeof value !== 'boolean') {

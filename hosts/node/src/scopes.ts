@@ -33,7 +33,8 @@ export class Scopes {
     if (this.sites.on) {
       const outer = scope.parent?.site ?? 0;
       if (outer !== 0) scope.site = outer;
-      else if (scope.name.endsWith(OP_SUFFIX)) scope.site = this.sites.capture(this.engine.startScope);
+      else if (scope.name.endsWith(OP_SUFFIX))
+        scope.site = this.sites.capture(this.engine.startScope);
     }
     state.scopeStack.push(scope);
     state.activeScope = scope;
@@ -108,11 +109,8 @@ export class Scopes {
   private sweep(scope: Scope): void {
     const { slots } = this.books;
     scope.track = scope.track.filter((entry) =>
-      typeof entry === 'number' ? slots.find(entry) >= 0 || entry === this.beingBorn : !entry.isDisposed,
+      typeof entry === 'number' ? slots.find(entry) >= 0 : !entry.isDisposed,
     );
     scope.sweepAt = Math.max(FIRST_SWEEP, scope.track.length * 2);
   }
-
-  /** Tracked by the engine just before it gets its slot. */
-  beingBorn = -1;
 }

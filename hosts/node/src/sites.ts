@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import type { Native } from './native';
 
 const FRAMES_KEPT = 2;
-const FRAMES_NEAR = 5;
-const FRAMES_FAR = 100;
+/** How far to look for the user's code, nearest first: each frame costs. */
+const DEPTHS = [3, 12, 100];
 
 type Capture = { stack: NodeJS.CallSite[] };
+/** V8 has it, the types do not. */
+type Position = NodeJS.CallSite & { getPosition(): number };
 
 const OWN_FILES = __dirname;
 const LIBRARY = /[\\/]node_modules[\\/]@tensorflow[\\/]/;
@@ -32,8 +34,13 @@ export class Sites {
 
   /** The site of whoever called `below`, or 0 if no user's code did. */
   capture(below: (...args: never[]) => unknown): number {
-    const near = this.locate(stack(below, FRAMES_NEAR));
-    return near === 0 ? this.locate(stack(below, FRAMES_FAR)) : near;
+    for (const depth of DEPTHS) {
+      const frames = stack(below, depth);
+      const site = this.locate(frames);
+      if (site !== 0) return site;
+      if (frames.length < depth) break;
+    }
+    return 0;
   }
 
   text(site: number): string {
@@ -42,25 +49,26 @@ export class Sites {
 
   private locate(frames: NodeJS.CallSite[]): number {
     let frame = this.root;
-    const first = frames.findIndex((one) => this.isUser(one.getFileName()));
-    if (first < 0) return 0;
-    const last = Math.min(frames.length, first + FRAMES_KEPT);
-    for (let i = first; i < last; i++) {
-      const site = frames[i] as NodeJS.CallSite;
-      const file = site.getFileName();
-      if (!this.isUser(file)) break;
-      frame = step(frame, file as string, (site as unknown as { getPosition(): number }).getPosition());
+    let kept = 0;
+    let first = 0;
+    for (let i = 0; i < frames.length && kept < FRAMES_KEPT; i++) {
+      const at = frames[i] as Position;
+      const file = at.getFileName();
+      if (file != null && this.isUser(file)) {
+        frame = step(frame, file, at.getPosition());
+        if (kept++ === 0) first = i;
+      } else if (kept > 0) break;
     }
+    if (kept === 0) return 0;
     if (frame.site === 0) {
-      const text = describe(frames.slice(first, last).filter((one) => this.isUser(one.getFileName())));
+      const text = describe(frames.slice(first, first + kept));
       frame.site = this.native.site(text);
       this.texts.set(frame.site, text);
     }
     return frame.site;
   }
 
-  private isUser(file: string | null | undefined): boolean {
-    if (file == null) return false;
+  private isUser(file: string): boolean {
     let user = this.userFiles.get(file);
     if (user === undefined) {
       user = isUserFile(file);
@@ -94,14 +102,12 @@ const asIs = (_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] => fr
 
 function stack(below: (...args: never[]) => unknown, limit: number): NodeJS.CallSite[] {
   const { stackTraceLimit, prepareStackTrace } = Error;
-  const capture = {} as Capture;
+  const captured = {} as Capture;
   Error.stackTraceLimit = limit;
   Error.prepareStackTrace = asIs;
-  try {
-    Error.captureStackTrace(capture, below);
-    return capture.stack;
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-    Error.prepareStackTrace = prepareStackTrace;
-  }
+  Error.captureStackTrace(captured, below);
+  const { stack: frames } = captured;
+  Error.stackTraceLimit = stackTraceLimit;
+  Error.prepareStackTrace = prepareStackTrace;
+  return frames;
 }

@@ -67,7 +67,7 @@ export class Slots {
   }
 
   private join(slot: number, record: DataRecord): void {
-    const head = record.ebbSlot ?? NONE;
+    const head = record.ebbSlot;
     this.nextOfData[slot] = head;
     this.lastOfData[slot] = NONE;
     if (head !== NONE) this.lastOfData[head] = slot;

@@ -37,9 +37,9 @@ export interface DataRecord {
   dtype: string;
   shape: number[];
   bytes: number;
-  ebbKey?: number;
+  ebbKey: number;
   /** A slot that watches a tensor over this data; -1: none. */
-  ebbSlot?: number;
+  ebbSlot: number;
 }
 
 export interface Scope {
@@ -65,6 +65,8 @@ export interface Scope {
 export interface EngineState {
   registeredVariables: Record<string, Variable>;
   numTensors: number;
+  numStringTensors: number;
+  numDataBuffers: number;
   numBytes: number;
   scopeStack: Scope[];
   activeScope: Scope | null | undefined;
@@ -82,6 +84,7 @@ export interface Engine {
   state: EngineState;
   backendName: string | null;
   backendInstance: Backend | null;
+  readonly backend: Backend;
   registry: Record<string, Backend>;
   ENV: {
     flagRegistry: Record<string, { setHook?: (value: number) => void } | undefined>;
@@ -131,7 +134,11 @@ export function onEngine(found: (engine: Engine) => void): void {
 }
 
 export function isTensor(value: unknown): value is Tensor {
-  const candidate = value as { data?: unknown; dataSync?: unknown; throwIfDisposed?: unknown } | null;
+  const candidate = value as {
+    data?: unknown;
+    dataSync?: unknown;
+    throwIfDisposed?: unknown;
+  } | null;
   return (
     typeof candidate === 'object' &&
     candidate !== null &&
@@ -143,6 +150,37 @@ export function isTensor(value: unknown): value is Tensor {
 
 export function isVariable(tensor: Tensor): tensor is Variable {
   return typeof (tensor as Variable).assign === 'function';
+}
+
+/** A record with Ebb's fields in it from the start: fields added later would cost an allocation. */
+export function newRecord(
+  backend: Backend,
+  dtype: string,
+  shape: number[],
+  bytes: number,
+): DataRecord {
+  return { backend, dtype, shape, bytes, ebbKey: 0, ebbSlot: -1 };
+}
+
+/** What `trackTensor` does before it tracks: counts the tensor, and finds or makes its data's record. */
+export function recordOf(engine: Engine, tensor: Tensor, backend?: Backend): DataRecord {
+  const { state } = engine;
+  const { dtype, dataId } = tensor;
+  state.numTensors++;
+  if (dtype === 'string') state.numStringTensors++;
+  // Complex numbers are counted by their parts, strings when their values are known.
+  const bytes = dtype === 'complex64' ? 0 : bytesOf(dtype, tensor.size);
+  state.numBytes += bytes;
+  let record = state.tensorInfo.get(dataId);
+  if (record === undefined) {
+    state.numDataBuffers++;
+    record = newRecord(backend || engine.backend, dtype, tensor.shape, bytes);
+    state.tensorInfo.set(dataId, record);
+  } else if (record.ebbKey === undefined) {
+    record.ebbKey = 0;
+    record.ebbSlot = -1;
+  }
+  return record;
 }
 
 /** Bytes of a tensor's data. Strings are counted once their values are known. */

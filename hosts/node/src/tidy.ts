@@ -16,7 +16,8 @@ export function tidy<T>(name: string, run: () => T): T;
 export function tidy<T>(nameOrRun: string | (() => T), maybeRun?: () => T): T {
   const name = typeof nameOrRun === 'string' ? nameOrRun : 'ebb.tidy';
   const run = typeof nameOrRun === 'string' ? maybeRun : nameOrRun;
-  if (typeof run !== 'function') throw badArgument('tidy', run, 'a function, or a name and a function');
+  if (typeof run !== 'function')
+    throw badArgument('tidy', run, 'a function, or a name and a function');
   const installed = requireHooks('tidy');
   const region = open(installed, name);
   const started = storageStarted();

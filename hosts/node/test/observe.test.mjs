@@ -26,7 +26,8 @@ onEachBackend('observing', (backend) => {
     held.push(layer);
     ebb.trace.off();
     const text = ebb.report({ top: 20 });
-    for (const at of [made, added, built]) assert.match(text, new RegExp(`observe\\.test\\.mjs:${at}\\b`), text);
+    for (const at of [made, added, built])
+      assert.match(text, new RegExp(`observe\\.test\\.mjs:${at}\\b`), text);
     assert.doesNotMatch(text, /node_modules/);
     assert.equal(typeof ebb.report({ top: 3, json: true }), 'object');
     tf.dispose(held);
@@ -56,7 +57,10 @@ onEachBackend('observing', (backend) => {
         for (let i = 0; i < 3; i++) tf.tensor1d([i]);
         ebb.collect();
       }),
-      (error) => error.code === 'EBB_LEAK' && /3 tensors/.test(error.message) && error.message.includes(`:${at}`),
+      (error) =>
+        error.code === 'EBB_LEAK' &&
+        /3 tensors/.test(error.message) &&
+        error.message.includes(`:${at}`),
     );
   });
 

@@ -1,7 +1,16 @@
 // Items 6 and 7: budgets, and a backend that runs out.
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import { assertBooks, BACKENDS, collected, ebb, onEachBackend, sleep, tf, use } from './support.mjs';
+import {
+  assertBooks,
+  BACKENDS,
+  collected,
+  ebb,
+  onEachBackend,
+  sleep,
+  tf,
+  use,
+} from './support.mjs';
 
 const MB = 2 ** 20;
 
@@ -36,7 +45,9 @@ onEachBackend('pressure', (backend) => {
       }
     });
     assert.ok(most <= 34 * MB, `${most / MB} MB`);
-    assert.ok(ebb.memory().collections.minor + ebb.memory().collections.major > start.collections.minor);
+    assert.ok(
+      ebb.memory().collections.minor + ebb.memory().collections.major > start.collections.minor,
+    );
     assert.deepEqual(seen, []);
   });
 
@@ -51,7 +62,11 @@ onEachBackend('pressure', (backend) => {
     });
     ebb.trace.off();
     assert.equal(held.length, 24);
-    assert.equal(seen.length, backend === BACKENDS[0] ? 1 : 0, 'one warning in the life of an isolate');
+    assert.equal(
+      seen.length,
+      backend === BACKENDS[0] ? 1 : 0,
+      'one warning in the life of an isolate',
+    );
     if (seen.length === 1) assert.match(seen[0], /pressure\.test\.mjs:\d+/);
     tf.dispose(held);
   });
@@ -65,7 +80,8 @@ onEachBackend('pressure', (backend) => {
       () => {
         for (let i = 0; i < 24; i++) held.push(tf.add(tf.fill([512, 512], i), 0));
       },
-      (error) => error.code === 'EBB_OUT_OF_MEMORY' && /pressure\.test\.mjs:\d+/.test(error.message),
+      (error) =>
+        error.code === 'EBB_OUT_OF_MEMORY' && /pressure\.test\.mjs:\d+/.test(error.message),
     );
     ebb.trace.off();
     ebb.budget('8GB');

@@ -29,7 +29,9 @@ onEachBackend('reclaim', (backend) => {
       if (i % 20 === 0) ebb.collect('minor');
       if (i % 50 === 0) ebb.collect();
     }
-    held.forEach((tensor, i) => assert.deepEqual([...tensor.dataSync()], Array(32).fill(2 * i + 1)));
+    held.forEach((tensor, i) =>
+      assert.deepEqual([...tensor.dataSync()], Array(32).fill(2 * i + 1)),
+    );
     tf.dispose(held);
   });
 

@@ -85,8 +85,12 @@ onEachBackend('scopes', (backend) => {
     (() => {
       const { grad } = tf.valueAndGrad(f)(tf.tensor1d([0.5, 1, 1.1]));
       const h = 1e-2;
-      const numeric = f(tf.scalar(1 + h)).sub(f(tf.scalar(1 - h))).div(2 * h);
-      assert.ok(Math.abs(grad.dataSync()[1] - numeric.dataSync()[0]) / numeric.dataSync()[0] < 0.05);
+      const numeric = f(tf.scalar(1 + h))
+        .sub(f(tf.scalar(1 - h)))
+        .div(2 * h);
+      assert.ok(
+        Math.abs(grad.dataSync()[1] - numeric.dataSync()[0]) / numeric.dataSync()[0] < 0.05,
+      );
     })();
     assert.equal(await collected(), start);
   });

@@ -11,7 +11,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 mkdirSync(join(root, 'build'), { recursive: true });
 const project = mkdtempSync(join(root, 'build', 'project-'));
 mkdirSync(join(project, 'node_modules'));
-symlinkSync(join(root, 'node_modules', '@tensorflow'), join(project, 'node_modules', '@tensorflow'));
+symlinkSync(
+  join(root, 'node_modules', '@tensorflow'),
+  join(project, 'node_modules', '@tensorflow'),
+);
 symlinkSync(root, join(project, 'node_modules', 'ebb-tfjs'));
 after(() => rmSync(project, { recursive: true }));
 
@@ -58,7 +61,8 @@ for (const [title, args, env] of [
   });
 }
 
-test("require('ebb-tfjs') alone changes nothing", () => assert.match(node(['own.js']).out, /^growing/));
+test("require('ebb-tfjs') alone changes nothing", () =>
+  assert.match(node(['own.js']).out, /^growing/));
 
 test('--import where there is no TensorFlow.js at all is harmless', () => {
   const { out, err } = node(['--import', 'ebb-tfjs/auto', '-e', 'console.log(1)']);
@@ -84,7 +88,10 @@ test('import and require give one instance', () => {
 
 test('several copies of tfjs-core share one engine, and work', () => {
   const copy = join(project, 'copy', 'node_modules', '@tensorflow', 'tfjs-core');
-  cpSync(join(root, 'node_modules', '@tensorflow', 'tfjs-core'), copy, { recursive: true, filter: skipMaps });
+  cpSync(join(root, 'node_modules', '@tensorflow', 'tfjs-core'), copy, {
+    recursive: true,
+    filter: skipMaps,
+  });
   writeFileSync(
     join(project, 'copies.js'),
     `const one = require('@tensorflow/tfjs'); one.enableProdMode();
@@ -109,6 +116,15 @@ function skipMaps(path) {
 
 test('the types describe what is there', () => {
   assert.deepEqual(Object.keys(ebb).sort(), [
-    'EbbError', 'audit', 'budget', 'collect', 'expectNoLeaks', 'memory', 'reclaim', 'report', 'tidy', 'trace',
+    'EbbError',
+    'audit',
+    'budget',
+    'collect',
+    'expectNoLeaks',
+    'memory',
+    'reclaim',
+    'report',
+    'tidy',
+    'trace',
   ]);
 });

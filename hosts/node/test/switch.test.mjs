@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertBooks, collected, ebb, sleep, tf, use } from './support.mjs';
 
-const METHODS = ['trackTensor', 'disposeTensor', 'runKernelFunc', 'startScope', 'endScope', 'track', 'memory', 'reset'];
+const METHODS = [
+  'trackTensor',
+  'disposeTensor',
+  'runKernelFunc',
+  'startScope',
+  'endScope',
+  'track',
+  'memory',
+  'reset',
+];
 
 await use('wasm');
 

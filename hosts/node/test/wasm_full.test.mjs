@@ -60,7 +60,8 @@ test('out of memory for good is an error that names the sites, and corrupts noth
       () => {
         for (let i = 0; ; i++) held.push(tf.fill([512, 512], i));
       },
-      (error) => error.code === 'EBB_OUT_OF_MEMORY' && /wasm_full\.test\.mjs:\d+/.test(error.message),
+      (error) =>
+        error.code === 'EBB_OUT_OF_MEMORY' && /wasm_full\.test\.mjs:\d+/.test(error.message),
     );
     assert.ok(held.length > 10);
     held.forEach((tensor, i) => assert.ok(tensor.dataSync().every((value) => value === i)));

@@ -1,0 +1,28 @@
+import js from '@eslint/js';
+import typescript from 'typescript-eslint';
+
+const NODE = [
+  'process',
+  'console',
+  'setTimeout',
+  'clearInterval',
+  'setInterval',
+  'require',
+  'URL',
+  'Buffer',
+  'globalThis',
+];
+
+export default [
+  { ignores: ['dist/', 'build/', 'node_modules/'] },
+  js.configs.recommended,
+  ...typescript.configs.recommended,
+  {
+    files: ['**/*.mjs', '**/*.cjs'],
+    languageOptions: { globals: Object.fromEntries(NODE.map((name) => [name, 'readonly'])) },
+    rules: {
+      '@typescript-eslint/no-require-imports': 'off',
+      '@typescript-eslint/no-unused-expressions': 'off',
+    },
+  },
+];
