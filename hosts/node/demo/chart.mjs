@@ -10,12 +10,15 @@ const MB = 2 ** 20;
 /** A round number at or above `value` whose quarters are round as well. */
 export function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10].map((factor) => factor * power).find((top) => top >= value);
+  return [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10]
+    .map((factor) => factor * power)
+    .find((top) => top >= value);
 }
 
 const megabytes = (bytes) => `${Math.round(bytes / MB)} MB`;
 const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), 0);
-const memoryTop = (runs) => roundUp(largest(runs.flatMap(({ memory }) => memory.map(([, bytes]) => bytes / MB)))) * MB;
+const memoryTop = (runs) =>
+  roundUp(largest(runs.flatMap(({ memory }) => memory.map(([, bytes]) => bytes / MB)))) * MB;
 
 const ROWS = 15;
 const COLUMNS = 66;
@@ -63,7 +66,8 @@ const STYLE = `<style>
 
 const text = (x, y, words, anchor = 'start', kind = '') =>
   `<text class="${kind}" x="${x}" y="${y}" text-anchor="${anchor}">${words}</text>`;
-const line = (kind, x1, y1, x2, y2) => `<line class="${kind}" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"/>`;
+const line = (kind, x1, y1, x2, y2) =>
+  `<line class="${kind}" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"/>`;
 
 function panel({ left, right, title, top, epochs, format, curves }) {
   const x = (epoch) => (left + ((right - left) * epoch) / epochs).toFixed(1);
@@ -79,9 +83,12 @@ function panel({ left, right, title, top, epochs, format, curves }) {
   parts.push(line('axis', left, TOP, left, BOTTOM), line('axis', left, BOTTOM, right, BOTTOM));
   parts.push(text((left + right) / 2, BOTTOM + 40, 'epoch', 'middle'));
   for (const { color, points, stopped } of curves) {
-    parts.push(`<polyline class="${color}" points="${points.map(([at, value]) => `${x(at)},${y(value)}`).join(' ')}"/>`);
+    parts.push(
+      `<polyline class="${color}" points="${points.map(([at, value]) => `${x(at)},${y(value)}`).join(' ')}"/>`,
+    );
     const last = points.at(-1);
-    if (stopped && last) parts.push(`<circle class="${color}" cx="${x(last[0])}" cy="${y(last[1])}" r="5"/>`);
+    if (stopped && last)
+      parts.push(`<circle class="${color}" cx="${x(last[0])}" cy="${y(last[1])}" r="5"/>`);
   }
   return parts.join('\n');
 }
@@ -91,7 +98,10 @@ export function svgChart(title, epochs, runs) {
     runs.map((run) => ({ color: run.color, stopped: run.end !== '', points: pointsOf(run) }));
   const legend = runs.map(({ color, name, end }, i) => {
     const at = 90 + i * 440;
-    return line(color, at, HEIGHT - 19, at + 28, HEIGHT - 19) + text(at + 36, HEIGHT - 14, end ? `${name}: ${end}` : name);
+    return (
+      line(color, at, HEIGHT - 19, at + 28, HEIGHT - 19) +
+      text(at + 36, HEIGHT - 14, end ? `${name}: ${end}` : name)
+    );
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">`,

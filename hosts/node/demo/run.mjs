@@ -20,7 +20,9 @@ const SAMPLE_MS = 200;
 
 function residentOf(pid) {
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+    return (
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+    );
   } catch {
     return 0; // it has ended
   }
@@ -36,7 +38,7 @@ function show({ epoch, seconds, processor, resident, tensors, accuracy }) {
 
 /** Runs the program once; its memory is looked at from outside, a few times a second. */
 async function train(flags) {
-  const child = spawn(process.execPath, [...flags, join(here, 'careless_mnist.js')], {
+  const child = spawn(process.execPath, [...flags, join(here, 'careless_mnist.cjs')], {
     cwd: join(here, '..'),
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, EBB_DEMO_EPOCHS: String(EPOCHS) },
@@ -50,7 +52,9 @@ async function train(flags) {
       child.kill('SIGKILL');
     }
   }, SAMPLE_MS);
-  const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(signal ?? code)));
+  const ended = new Promise((resolve) =>
+    child.on('close', (code, signal) => resolve(signal ?? code)),
+  );
   for await (const line of createInterface({ input: child.stdout })) {
     const { begin, ...epoch } = JSON.parse(line);
     if (begin) run.begin = performance.now();
@@ -79,7 +83,9 @@ function howItEnded({ status, stopped, epochs }) {
 }
 
 function curveOf(run, name, color, mark) {
-  const during = run.samples.filter(({ at }) => at >= run.begin && (run.stopped || at <= run.ends.at(-1)));
+  const during = run.samples.filter(
+    ({ at }) => at >= run.begin && (run.stopped || at <= run.ends.at(-1)),
+  );
   return {
     name,
     color,
@@ -93,16 +99,20 @@ function curveOf(run, name, color, mark) {
 /** Both runs must have learned the same: memory given back too early would show here. */
 function faultsOf(off, on) {
   const faults = [];
-  if (on.status !== 0 || on.epochs.length !== EPOCHS) faults.push(`with reclaim the run ended early: ${howItEnded(on)}`);
+  if (on.status !== 0 || on.epochs.length !== EPOCHS)
+    faults.push(`with reclaim the run ended early: ${howItEnded(on)}`);
   off.epochs.forEach(({ loss, accuracy }, i) => {
     const other = on.epochs[i];
-    if (other && (other.loss !== loss || other.accuracy !== accuracy)) faults.push(`epoch ${i + 1} learned something else`);
+    if (other && (other.loss !== loss || other.accuracy !== accuracy))
+      faults.push(`epoch ${i + 1} learned something else`);
   });
   return faults;
 }
 
-const peak = ({ samples }) => Math.round(samples.reduce((most, { resident }) => Math.max(most, resident), 0) / MB);
-const secondsOf = ({ epochs }) => epochs.reduce((sum, { processor }) => sum + processor, 0) / epochs.length;
+const peak = ({ samples }) =>
+  Math.round(samples.reduce((most, { resident }) => Math.max(most, resident), 0) / MB);
+const secondsOf = ({ epochs }) =>
+  epochs.reduce((sum, { processor }) => sum + processor, 0) / epochs.length;
 
 function summary(name, run) {
   const { tensors, epoch } = run.epochs.at(-1);
@@ -110,11 +120,13 @@ function summary(name, run) {
   return `${name.padEnd(4)} ${peak(run)} MB at most, ${time}, ${tensors} tensors after epoch ${epoch}`;
 }
 
-console.log(`MNIST, 784-128-64-10, wasm backend, ${EPOCHS} epochs of 12,000 images; nothing disposed, no tidy\n`);
-console.log(`reclaim off: node careless_mnist.js, to be stopped at ${STOP_MB} MB`);
+console.log(
+  `MNIST, 784-128-64-10, wasm backend, ${EPOCHS} epochs of 12,000 images; nothing disposed, no tidy\n`,
+);
+console.log(`reclaim off: node careless_mnist.cjs, to be stopped at ${STOP_MB} MB`);
 const off = await train([]);
 console.log(`  ${howItEnded(off) || 'finished'}\n`);
-console.log('reclaim on: node --import ebb-tfjs/auto careless_mnist.js');
+console.log('reclaim on: node --import ebb-tfjs/auto careless_mnist.cjs');
 const on = await train(['--import', 'ebb-tfjs/auto']);
 console.log(`  ${howItEnded(on) || 'finished'}\n`);
 
@@ -123,11 +135,15 @@ const title = 'Careless MNIST training in Node, resident memory';
 console.log(textChart(title, EPOCHS, runs));
 const picture = join(root, 'build', 'demo', 'node_mnist.svg');
 mkdirSync(dirname(picture), { recursive: true });
-writeFileSync(picture, svgChart('Careless MNIST training in Node (TensorFlow.js, wasm)', EPOCHS, runs));
+writeFileSync(
+  picture,
+  svgChart('Careless MNIST training in Node (TensorFlow.js, wasm)', EPOCHS, runs),
+);
 
 console.log(`\n${summary('off', off)}\n${summary('on', on)}`);
 console.log(`memory and time by epoch: ${relative(process.cwd(), picture)}`);
 const faults = faultsOf(off, on);
-if (faults.length === 0) console.log('losses and accuracy are the same, epoch by epoch, to the last digit');
+if (faults.length === 0)
+  console.log('losses and accuracy are the same, epoch by epoch, to the last digit');
 for (const fault of faults) console.log(`FAULT ${fault}`);
 process.exit(faults.length === 0 ? 0 : 1);

@@ -11,7 +11,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const { answer, INPUTS } = createRequire(import.meta.url)('./network.js');
+const { answer, INPUTS } = createRequire(import.meta.url)('./network.cjs');
 const here = dirname(fileURLToPath(import.meta.url));
 const MB = 2 ** 20;
 const SECONDS = Number(process.env.EBB_SOAK_SECONDS ?? 600);
@@ -20,6 +20,8 @@ const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm' };
 const CONTROL_SECONDS = Math.min(10, SECONDS / 10);
 const CLIENTS = 8;
 const TOLERANCE = 1e-5;
+/** So many results the server holds on to. */
+const CACHED = 20;
 /** What the second half of a run may have more than its second quarter: pages that V8 has not used before. */
 const PLATEAU_SHARE = 0.05;
 const PLATEAU_BYTES = 8 * MB;
@@ -28,7 +30,7 @@ const agent = new http.Agent({ keepAlive: true });
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function start(flags) {
-  const child = spawn(process.execPath, [...flags, join(here, 'careless_server.js'), BACKEND], {
+  const child = spawn(process.execPath, [...flags, join(here, 'careless_server.cjs'), BACKEND], {
     cwd: join(here, '..'),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -43,24 +45,31 @@ async function start(flags) {
 function ask(port, path, rows) {
   return new Promise((resolve, reject) => {
     const method = rows ? 'POST' : 'GET';
-    const request = http.request({ host: '127.0.0.1', port, path, method, agent }, async (response) => {
-      let text = '';
-      for await (const chunk of response) text += chunk;
-      resolve({ status: response.statusCode, result: JSON.parse(text) });
-    });
+    const request = http.request(
+      { host: '127.0.0.1', port, path, method, agent },
+      async (response) => {
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve({ status: response.statusCode, result: JSON.parse(text) });
+      },
+    );
     request.on('error', reject);
     request.end(rows && JSON.stringify(rows));
   });
 }
 
 function wrong(rows, result) {
-  return rows.some((row, r) => answer(row).some((value, k) => !(Math.abs(value - result[r]?.[k]) <= TOLERANCE)));
+  return rows.some((row, r) =>
+    answer(row).some((value, k) => !(Math.abs(value - result[r]?.[k]) <= TOLERANCE)),
+  );
 }
 
 /** One client: asks again and again, checks each answer. */
 async function client(port, until, counts) {
   for (let i = 0; performance.now() < until; i++) {
-    const rows = Array.from({ length: 1 + (i % 32) }, () => Array.from({ length: INPUTS }, () => Math.random() - 0.5));
+    const rows = Array.from({ length: 1 + (i % 32) }, () =>
+      Array.from({ length: INPUTS }, () => Math.random() - 0.5),
+    );
     const path = i % 50 === 49 ? '/fails' : i % 2 ? '/model' : '/hand';
     const { status, result } = await ask(port, path, rows);
     const expected = path === '/fails' ? status === 500 : status === 200 && !wrong(rows, result);
@@ -68,7 +77,8 @@ async function client(port, until, counts) {
   }
 }
 
-const residentOf = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
+const residentOf = (pid) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 
 /** Runs the server under load; its memory is looked at from outside, ten times a second at most. */
 async function load(flags, seconds) {
@@ -76,12 +86,19 @@ async function load(flags, seconds) {
   try {
     const counts = { right: 0, wrong: 0 };
     const before = (await ask(port, '/memory')).result;
-    if (before.backend !== CLASSES[BACKEND]) throw new Error(`ran on ${before.backend}, not on ${CLASSES[BACKEND]}`);
+    if (before.backend !== CLASSES[BACKEND])
+      throw new Error(`ran on ${before.backend}, not on ${CLASSES[BACKEND]}`);
     const samples = [];
     const sampler = setInterval(() => samples.push(residentOf(child.pid)), Math.max(100, seconds));
     const until = performance.now() + seconds * 1000;
-    const progress = setInterval(() => show(samples, counts), Math.max(2000, (seconds * 1000) / 10));
-    await Promise.race([gone, Promise.all(Array.from({ length: CLIENTS }, () => client(port, until, counts)))]);
+    const progress = setInterval(
+      () => show(samples, counts),
+      Math.max(2000, (seconds * 1000) / 10),
+    );
+    await Promise.race([
+      gone,
+      Promise.all(Array.from({ length: CLIENTS }, () => client(port, until, counts))),
+    ]);
     clearInterval(sampler);
     clearInterval(progress);
     const busy = (await ask(port, '/memory')).result.tensors - before.tensors;
@@ -94,7 +111,9 @@ async function load(flags, seconds) {
 }
 
 function show(samples, { right, wrong: bad }) {
-  console.log(`  ${right + bad} answers, ${bad} wrong, ${Math.round((samples.at(-1) ?? 0) / MB)} MB resident`);
+  console.log(
+    `  ${right + bad} answers, ${bad} wrong, ${Math.round((samples.at(-1) ?? 0) / MB)} MB resident`,
+  );
 }
 
 const most = (numbers) => numbers.reduce((a, b) => Math.max(a, b), 0);
@@ -111,16 +130,22 @@ function expect(ok, text) {
 
 console.log(`server on ${BACKEND}, reclaim off, ${CONTROL_SECONDS} s`);
 const control = await load([], CONTROL_SECONDS);
-expect(control.quiet > control.counts.right, `without reclaim it leaks: ${control.quiet} tensors left after ${control.counts.right} answers`);
+expect(
+  control.quiet > control.counts.right,
+  `without reclaim it leaks: ${control.quiet} tensors left after ${control.counts.right} answers`,
+);
 
 console.log(`server on ${BACKEND}, reclaim on, ${SECONDS} s`);
 const { counts, samples, busy, quiet } = await load(['--import', 'ebb-tfjs/auto'], SECONDS);
 const settled = quarter(samples, 1, 2);
 const later = quarter(samples, 2, 4);
-expect(counts.right > 0 && counts.wrong === 0, `${counts.right} answers right, ${counts.wrong} wrong`);
+expect(
+  counts.right > 0 && counts.wrong === 0,
+  `${counts.right} answers right, ${counts.wrong} wrong`,
+);
 expect(
   later <= settled * (1 + PLATEAU_SHARE) + PLATEAU_BYTES,
   `resident memory: ${Math.round(settled / MB)} MB at most in the second quarter, ${Math.round(later / MB)} MB in the second half`,
 );
-expect(quiet <= 0, `${busy} tensors more than at the start while busy, ${quiet} once quiet`);
+expect(quiet <= CACHED, `${busy} tensors more than at the start while busy, ${quiet} once quiet`);
 process.exit(bad === 0 ? 0 : 1);

@@ -67,7 +67,8 @@ async function measure(backend) {
   ebb.audit();
   const left = tf.memory().numTensors - numTensors;
   if (left !== 0) console.log(`FAULT ${backend}: ${left} tensors left`);
-  if (growth > BYTES_AN_ITERATION) console.log(`FAULT ${backend}: more than ${BYTES_AN_ITERATION} byte an iteration`);
+  if (growth > BYTES_AN_ITERATION)
+    console.log(`FAULT ${backend}: more than ${BYTES_AN_ITERATION} byte an iteration`);
   return left === 0 && growth <= BYTES_AN_ITERATION;
 }
 

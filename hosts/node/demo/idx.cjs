@@ -7,7 +7,8 @@ const UNSIGNED_BYTES = 0x08;
 
 function readIdx(name) {
   const file = readFileSync(join(FOLDER, name));
-  if (file.readUInt16BE(0) !== 0 || file[2] !== UNSIGNED_BYTES) throw new Error(`${name} is not an idx file of bytes`);
+  if (file.readUInt16BE(0) !== 0 || file[2] !== UNSIGNED_BYTES)
+    throw new Error(`${name} is not an idx file of bytes`);
   const rank = file[3];
   const shape = Array.from({ length: rank }, (_, i) => file.readUInt32BE(4 + 4 * i));
   const data = file.subarray(4 + 4 * rank);

@@ -4,7 +4,10 @@ const SIZES = [16, 32, 8, 4];
 
 const layers = SIZES.slice(1).map((outputs, i) => {
   const inputs = SIZES[i];
-  const weights = Float32Array.from({ length: inputs * outputs }, (_, k) => Math.sin(7 * k + i) / Math.sqrt(inputs));
+  const weights = Float32Array.from(
+    { length: inputs * outputs },
+    (_, k) => Math.sin(7 * k + i) / Math.sqrt(inputs),
+  );
   const bias = Float32Array.from({ length: outputs }, (_, k) => Math.cos(3 * k + i) / 10);
   return { inputs, outputs, weights, bias, last: i === SIZES.length - 2 };
 });

@@ -2,7 +2,7 @@
 // demo/run.mjs runs it with and without `--import ebb-tfjs/auto`.
 const tf = require('@tensorflow/tfjs');
 require('@tensorflow/tfjs-backend-wasm');
-const { readMnist } = require('./idx.js');
+const { readMnist } = require('./idx.cjs');
 
 const EPOCHS = Number(process.env.EBB_DEMO_EPOCHS ?? 12);
 const BATCH = 64;
@@ -11,7 +11,9 @@ const test = readMnist('t10k', 2_000);
 
 function dense(inputs, outputs, seed) {
   return {
-    weights: tf.variable(tf.randomNormal([inputs, outputs], 0, Math.sqrt(2 / inputs), 'float32', seed)),
+    weights: tf.variable(
+      tf.randomNormal([inputs, outputs], 0, Math.sqrt(2 / inputs), 'float32', seed),
+    ),
     bias: tf.variable(tf.zeros([outputs])),
   };
 }
@@ -62,7 +64,10 @@ async function main() {
 /** Seconds on the wall and of the processors, since `from` if that is given. */
 function clocks(from = { seconds: 0, processor: 0 }) {
   const { user, system } = process.cpuUsage();
-  return { seconds: performance.now() / 1e3 - from.seconds, processor: (user + system) / 1e6 - from.processor };
+  return {
+    seconds: performance.now() / 1e3 - from.seconds,
+    processor: (user + system) / 1e6 - from.processor,
+  };
 }
 
 function report(line) {
