@@ -5,7 +5,10 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build demo test coverage bench soak specs format clean
+.PHONY: help deps build node demo test coverage bench soak specs format clean
+
+# npm in hosts/node, with a Node that is new enough.
+NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/node --silent run
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,10 +20,16 @@ build: deps ## Build one preset: make build PRESET=asan
 	@cmake --preset $(PRESET)
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
-demo: deps ## Run a careless host with reclaim off and on; curves in build/demo
+node: deps ## Build package ebb-tfjs in hosts/node
+	@tools/build_node.sh
+
+demo: deps ## Train carelessly with reclaim off and on: a simulated host, MNIST in Node; pictures in build/demo
 	@$(MAKE) --no-print-directory build PRESET=release
+	@$(MAKE) --no-print-directory node
 	@mkdir -p build/demo
 	@build/release/examples/demo_careless_host
+	@echo
+	@$(NPM) demo
 
 test: deps ## Run every test and check, with a summary
 	@python3 tools/run_tests.py --jobs $(JOBS)
@@ -30,18 +39,18 @@ coverage: deps ## Print line coverage of src/memory and src/tensor
 
 bench: deps ## Run the benchmarks and print the table of figures
 	@$(MAKE) --no-print-directory build PRESET=release
-	@python3 tools/run_bench.py
+	@$(MAKE) --no-print-directory node
+	@PATH="$$(tools/ensure_node.sh):$$PATH" python3 tools/run_bench.py
 	@python3 tools/bench_table.py
 
-soak: deps ## Run the fuzzers and the randomised suites for SOAK_MINUTES (10)
+soak: deps ## Run fuzzers, randomised suites, a careless server and more for SOAK_MINUTES (10) each
 	@python3 tools/run_tests.py --jobs $(JOBS) --soak $(SOAK_MINUTES)
 
-specs: ## Run the specs of tfjs-core (hosts/node)
-	@if [ ! -f hosts/node/package.json ]; then echo "specs: hosts/node is not in the tree yet"; exit 1; fi
-	@PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/node run specs
+specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, and collections forced
+	@$(NPM) specs
 
-format: deps ## Format all C and C++ files
+format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py
 
 clean: ## Remove build/
-	rm -rf build
+	rm -rf build hosts/node/build hosts/node/dist

@@ -16,7 +16,8 @@ function(ebb_configure_library target)
   # The pool's fast path reads thread-local state on each call; initial-exec makes that one
   # instruction, also in a shared library.
   target_compile_options(${target} PRIVATE -ftls-model=initial-exec)
-  target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
+  target_link_libraries(${target} PUBLIC fmt::fmt$<$<BOOL:${EBB_FMT_HEADER_ONLY}>:-header-only>
+                                          Threads::Threads)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ebb_build_options>)
 endfunction()
 

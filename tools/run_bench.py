@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every benchmark of build/release/bench from the root; each writes build/bench/NAME.json."""
+"""Runs every benchmark of build/release/bench and hosts/node/bench from the root.
+
+Each writes build/bench/NAME.json.
+"""
 import subprocess
 import sys
 import time
@@ -9,21 +12,29 @@ ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "build/bench"
 
 
-def run(name: str, place: str) -> bool:
+def programs() -> dict[str, list]:
+    compiled = sorted(path.stem for path in (ROOT / "bench").glob("*_bench.cpp"))
+    node = sorted((ROOT / "hosts/node/bench").glob("*.mjs"))
+    return ({name: [ROOT / "build/release/bench" / name] for name in compiled}
+            | {f"node {path.stem}": ["node", path] for path in node})
+
+
+def run(name: str, command: list, place: str) -> bool:
     print(f"[{place}] {name}", flush=True)
     start = time.monotonic()
-    status = subprocess.run([ROOT / "build/release/bench" / name], cwd=ROOT).returncode
+    status = subprocess.run(command, cwd=ROOT).returncode
     print(f"      {'done' if status == 0 else f'failed ({status})'} "
           f"in {time.monotonic() - start:.0f} s", flush=True)
     return status == 0
 
 
 def main() -> int:
-    names = sorted(path.stem for path in (ROOT / "bench").glob("*_bench.cpp"))
+    commands = programs()
     FIGURES.mkdir(parents=True, exist_ok=True)
     for stale in FIGURES.glob("*.json"):
         stale.unlink()
-    results = [run(name, f"{number}/{len(names)}") for number, name in enumerate(names, 1)]
+    results = [run(name, command, f"{number}/{len(commands)}")
+               for number, (name, command) in enumerate(commands.items(), 1)]
     return 0 if all(results) else 1
 
 

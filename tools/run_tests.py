@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from suites import Suite, closing_line, one, read_ctest, summary
+from suites import Suite, closing_line, one, read_ctest, read_specs, read_tap, summary
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -38,7 +38,8 @@ SANITIZER_OPTIONS = {
 class Options:
     jobs: int = 2
     fuzz_seconds: int = 30
-    soak_seconds: int = 0
+    soak_minutes: int = 0
+    soak_seconds: int = 0  # of each of the stages in C++, which share the minutes
 
 
 OPTIONS = Options()
@@ -72,10 +73,10 @@ def command(log: str, *arguments, env: dict[str, str] | None = None) -> bool:
     return done.returncode == 0
 
 
-def check(name: str, *arguments) -> Suite:
+def check(name: str, *arguments, env: dict[str, str] | None = None) -> Suite:
     """A command that passes or fails as one."""
     start = time.monotonic()
-    ok = command(name.replace(" ", "-"), *arguments)
+    ok = command(name.replace(" ", "-"), *arguments, env=env)
     return one(name, ok, time.monotonic() - start)
 
 
@@ -231,6 +232,88 @@ def install_stage() -> list[Suite]:
     return [one("install", ok, time.monotonic() - start)]
 
 
+# ---- hosts/node ---------------------------------------------------------------------------------
+
+NODE_PACKAGE = "hosts/node/package.json"
+
+
+@functools.cache
+def node_environment() -> dict[str, str]:
+    """With a Node that is new enough in front."""
+    folder = subprocess.run([ROOT / "tools/ensure_node.sh"], check=True, capture_output=True,
+                            text=True).stdout.strip()
+    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+@functools.cache
+def build_node() -> bool:
+    start = time.monotonic()
+    ok = command("node-build", ROOT / "tools/build_node.sh")
+    if ok:
+        say(f"ebb-tfjs built in {time.monotonic() - start:.0f} s")
+    return ok
+
+
+def npm(script: str, *arguments, env: dict[str, str] | None = None) -> tuple[bool, str]:
+    """Runs a script of hosts/node/package.json; returns what it printed."""
+    log = f"node-{script.replace(':', '-')}"
+    ok = command(log, "npm", "--prefix", "hosts/node", "--silent", "run", script, "--", *arguments,
+                 env={**node_environment(), **(env or {})})
+    return ok, (LOGS / f"{log}.log").read_text(errors="replace")
+
+
+def node_stage() -> list[Suite]:
+    if not build_node():
+        return [one("node build", False)]
+    return [check("node lint", "npm", "--prefix", "hosts/node", "--silent", "run", "lint",
+                  env=node_environment()),
+            tap_suite("node", "test"), tap_suite("node package", "test:package"),
+            check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", 200_000, "wasm",
+                  env=node_environment())]
+
+
+def tap_suite(name: str, script: str) -> Suite:
+    start = time.monotonic()
+    ok, output = npm(script, env={"EBB_TEST_REPORTER": "tap"})
+    suite = read_tap(output, name, ok)
+    suite.seconds = time.monotonic() - start
+    return suite
+
+
+def node_versions_stage() -> list[Suite]:
+    """The same binary on every Node that it is for."""
+    if not build_node():
+        return [one("node build", False)]
+    start = time.monotonic()
+    ok, output = npm("test:all")
+    runs = re.findall(r"^Node (v\S+): (\S+) passed, (\S+) failed", output, re.MULTILINE)
+    suites = [Suite(f"node {version}", int(passed), int(failed))
+              for version, passed, failed in runs if passed != "?"]
+    if suites:
+        suites[-1].seconds = time.monotonic() - start
+    if not ok and not any(suite.failed for suite in suites):
+        suites.append(one("node versions", False))
+    return suites
+
+
+def specs_stage() -> list[Suite]:
+    if not build_node():
+        return [one("node build", False)]
+    ok, output = npm("specs")
+    return read_specs(output, ok)
+
+
+def node_soak_stage() -> list[Suite]:
+    if not build_node():
+        return [one("node build", False)]
+    env = {**node_environment(), "EBB_SOAK_SECONDS": str(OPTIONS.soak_minutes * 60)}
+    return [check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", env=env),
+            check("node server", "node", "hosts/node/soak/server.mjs", env=env)]
+
+
+# ---- soak ---------------------------------------------------------------------------------------
+
+
 def soak_stage(preset: str) -> list[Suite]:
     """Repeats the randomised suites with other seeds (testing::UnitTest::random_seed)."""
     if not build(preset):
@@ -259,12 +342,18 @@ STAGES = [
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
     Stage("install", "find_package(ebb) from a prefix", install_stage, "tests/install/main.cpp"),
+    Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
+    Stage("node versions", "the same tests on Node 20, 22, 24, 26", node_versions_stage,
+          NODE_PACKAGE),
+    Stage("specs", "tfjs-core's on cpu and wasm: reclaim off, on, forced", specs_stage,
+          NODE_PACKAGE),
 ]
 
 SOAK_STAGES = [
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
     Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),
+    Stage("node", "5,000,000 tidied tensors, a careless server", node_soak_stage, NODE_PACKAGE),
 ]
 
 
@@ -302,7 +391,8 @@ def main(arguments: list[str]) -> int:
     stages = SOAK_STAGES if chosen.soak else STAGES
     OPTIONS.jobs, OPTIONS.fuzz_seconds = chosen.jobs, chosen.fuzz_seconds
     if chosen.soak:
-        OPTIONS.fuzz_seconds = OPTIONS.soak_seconds = chosen.soak * 60 // len(stages)
+        OPTIONS.soak_minutes = chosen.soak
+        OPTIONS.fuzz_seconds = OPTIONS.soak_seconds = chosen.soak * 60 // 3
     stages = [stage for stage in stages if not chosen.only or stage.name in chosen.only]
     start, suites = time.monotonic(), []
     for number, stage in enumerate(stages, 1):

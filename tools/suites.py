@@ -1,5 +1,6 @@
 """What a test run came to: reading results, adding them up, printing the summary."""
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +67,50 @@ def read_ctest(junit: Path, results: Path, labels: dict[str, str], prefix: str) 
         name = f"{prefix} {labels.get(case.get('name'), 'other')}"
         suites.setdefault(name, Suite(name)).add(read_entry(case, results, name))
     return list(suites.values())
+
+
+def read_tap(text: str, name: str, ok: bool) -> Suite:
+    """Counts what `# pass 3` and the like say at the end of a run of Node's tests.
+
+    A run that failed without saying so counts as a failure.
+    """
+    def count(*words: str) -> int:
+        found = re.findall(rf"^# (?:{'|'.join(words)}) (\d+)", text, re.MULTILINE)
+        return sum(map(int, found))
+
+    suite = Suite(name, count("pass"), count("fail", "cancelled"), count("skipped", "todo"))
+    if suite.failed == 0 and (not ok or suite.passed == 0):
+        suite.failed = 1
+    return suite
+
+
+SPECS_RUN = re.compile(r"^(\w+), reclaim (\w+): (\d+) specs, (\d+) passed.*\((.*) s\)")
+SPECS_FAULT = re.compile(r"^ +FAULT differs with (?:reclaim (on)|collections (forced))")
+
+
+def read_specs(text: str, ok: bool) -> list[Suite]:
+    """One Suite for each backend and mode of hosts/node/specs; jasmine's own counts are its note.
+
+    Failed are those that Ebb makes fail. Skipped: pending, or failing without Ebb as well, or
+    counting tensors that they dropped.
+    """
+    suites: dict[str, Suite] = {}
+    backend, others = "", 0
+    for line in text.splitlines():
+        if run := SPECS_RUN.match(line):
+            backend, mode, specs, passed, seconds = run.groups()
+            suites[f"{backend} {mode}"] = Suite(
+                f"specs {backend} {mode}", int(passed), 0, int(specs) - int(passed),
+                float(seconds), [line])
+        elif fault := SPECS_FAULT.match(line):
+            suite = suites[f"{backend} {fault[1] or fault[2]}"]
+            suite.failed, suite.skipped = suite.failed + 1, suite.skipped - 1
+        elif "FAULT" in line:
+            others += 1
+    found = list(suites.values())
+    if others or (not ok and not any(suite.failed for suite in found)):
+        found.append(Suite("specs", failed=max(others, 1)))
+    return found
 
 
 def summary(suites: list[Suite]) -> str:

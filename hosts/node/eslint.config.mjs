@@ -4,6 +4,8 @@ import typescript from 'typescript-eslint';
 const NODE = [
   'process',
   'console',
+  'performance',
+  'setImmediate',
   'setTimeout',
   'clearInterval',
   'setInterval',
@@ -11,6 +13,7 @@ const NODE = [
   'URL',
   'Buffer',
   'globalThis',
+  'module',
 ];
 
 export default [

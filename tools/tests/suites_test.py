@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from suites import closing_line, one, read_ctest  # noqa: E402
+from suites import closing_line, one, read_ctest, read_specs, read_tap  # noqa: E402
 
 
 def gtest_json(*tests):
@@ -56,6 +56,46 @@ class SuitesTest(unittest.TestCase):
 
     def test_the_closing_line_adds_up(self):
         self.assertEqual(closing_line([one("a", True), one("b", False)]), "1 passed, 1 failed")
+
+
+def tap(text, ok=True):
+    suite = read_tap(text, "node", ok)
+    return suite.passed, suite.failed, suite.skipped
+
+
+class TapTest(unittest.TestCase):
+    def test_counts(self):
+        text = "ok 1 - a\n# tests 7\n# pass 4\n# fail 1\n# cancelled 1\n# skipped 1\n# todo 0\n"
+        self.assertEqual(tap(text, False), (4, 2, 1))
+
+    def test_a_run_that_died_or_ran_nothing_is_a_failure(self):
+        self.assertEqual(tap("# pass 4\n# fail 0\n", False), (4, 1, 0))
+        self.assertEqual(tap("# pass 0\n"), (0, 1, 0))
+        self.assertEqual(tap(""), (0, 1, 0))
+
+
+SPECS = """cpu, reclaim off: 10 specs, 8 passed, 1 failed, 1 pending (3.5 s)
+cpu, reclaim on: 10 specs, 7 passed, 2 failed, 1 pending (3.5 s); 9 tensors
+cpu, reclaim forced: 10 specs, 7 passed, 2 failed, 1 pending (3.5 s); 9 tensors
+"""
+
+
+class SpecsTest(unittest.TestCase):
+    def counts(self, text, ok):
+        return [(suite.name, suite.passed, suite.failed, suite.skipped)
+                for suite in read_specs(text, ok)]
+
+    def test_what_fails_without_ebb_as_well_is_skipped(self):
+        self.assertEqual(self.counts(SPECS, True), [
+            ("specs cpu off", 8, 0, 2), ("specs cpu on", 7, 0, 3), ("specs cpu forced", 7, 0, 3)])
+
+    def test_what_differs_is_a_failure_of_its_run(self):
+        faults = "  FAULT differs with reclaim on: a\n    why\n  differs, as it may: b\n"
+        self.assertEqual(self.counts(SPECS + faults, False)[1], ("specs cpu on", 7, 1, 2))
+
+    def test_any_other_fault_is_a_failure(self):
+        self.assertEqual(self.counts("  FAULT ran on something else", False), [("specs", 0, 1, 0)])
+        self.assertEqual(self.counts("", False), [("specs", 0, 1, 0)])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+// Around `npm pack`: puts what the package carries besides dist/ into it (`before`), and takes it away again
+// (`after`), since a prebuilt addon would hide the one that is built.
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const prebuilt = join(root, 'prebuilt');
+const license = join(root, 'LICENSE');
+
+rmSync(prebuilt, { recursive: true, force: true });
+rmSync(license, { force: true });
+if (process.argv[2] === 'before') {
+  mkdirSync(prebuilt);
+  copyFileSync(join(root, 'build', 'ebb_node.node'), join(prebuilt, 'ebb_node.node'));
+  copyFileSync(join(root, '..', '..', 'LICENSE'), license);
+}

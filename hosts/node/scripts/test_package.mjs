@@ -1,0 +1,90 @@
+// Packs the package, installs it beside TensorFlow.js in an empty folder, and uses it there in each way.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const TFJS = ['@tensorflow/tfjs', '@tensorflow/tfjs-backend-wasm'];
+const OF_THE_MACHINE = /^(libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so/;
+
+const PROGRAM = `
+const tf = require('@tensorflow/tfjs');
+require('@tensorflow/tfjs-backend-wasm');
+tf.setBackend('wasm').then(() => {
+  for (let i = 0; i < 20000; i++) tf.add(tf.tensor1d([i]), 1);
+  console.log(tf.backend().constructor.name, tf.memory().numTensors < 15000 ? 'flat' : 'growing');
+});`;
+const TYPED = `
+import '@tensorflow/tfjs';
+import ebb, { budget, memory, reclaim, tidy } from 'ebb-tfjs';
+reclaim.on();
+console.log(await tidy(async () => 7), budget('1GB'), memory().created, ebb.reclaim.isOn);`;
+
+let passed = 0;
+let failed = 0;
+function check(title, actual, expected) {
+  const ok = actual === expected;
+  if (ok) passed++;
+  else failed++;
+  console.log(
+    `${ok ? 'ok' : 'not ok'} ${title}${ok ? '' : `: ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`}`,
+  );
+}
+
+function install(folder) {
+  const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] };
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], options);
+  const tarball = join(folder, packed.trim().split('\n').at(-1));
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
+  const wanted = TFJS.map((name) => `${name}@${devDependencies[name]}`);
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  execFileSync('npm', ['install', ...flags, tarball, ...wanted], { ...options, cwd: project });
+  writeFileSync(join(project, 'app.js'), PROGRAM);
+  writeFileSync(join(project, 'typed.mjs'), TYPED);
+  return project;
+}
+
+function librariesOf(addon) {
+  const lines = execFileSync('readelf', ['-d', addon], { encoding: 'utf8' });
+  return [...lines.matchAll(/NEEDED.*\[(.*)\]/g)].map(([, name]) => name);
+}
+
+function use(project) {
+  const output = (...words) => {
+    const { stdout, stderr } = spawnSync(words[0], words.slice(1), {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    return (stdout + stderr).trim();
+  };
+  const node = (...words) => output(process.execPath, '--no-deprecation', ...words);
+  const addon = join(project, 'node_modules', 'ebb-tfjs', 'prebuilt', 'ebb_node.node');
+  const others = librariesOf(addon).filter((name) => !OF_THE_MACHINE.test(name));
+  check('the addon needs only the C library', others.join(), '');
+  check('without Ebb', lastLine(node('app.js')), 'BackendWasm growing');
+  check('--import', lastLine(node('--import', 'ebb-tfjs/auto', 'app.js')), 'BackendWasm flat');
+  check('--require', lastLine(node('--require', 'ebb-tfjs/auto', 'app.js')), 'BackendWasm flat');
+  check(
+    'npx ebb',
+    lastLine(output(join('node_modules', '.bin', 'ebb'), 'app.js')),
+    'BackendWasm flat',
+  );
+  check('import', lastLine(node('typed.mjs')), '7 1073741824 0 true');
+}
+
+/** TensorFlow.js greets its users first. */
+const lastLine = (text) => text.split('\n').at(-1);
+
+const folder = mkdtempSync(join(tmpdir(), 'ebb-tfjs-'));
+try {
+  use(install(folder));
+} finally {
+  rmSync(folder, { recursive: true });
+}
+console.log(`# pass ${passed}\n# fail ${failed}`);
+process.exit(failed === 0 ? 0 : 1);
