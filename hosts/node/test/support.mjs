@@ -43,7 +43,7 @@ export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  */
 export async function collected() {
   let left = Infinity;
-  for (let same = 0; same < 4; ) {
+  for (let same = 0; same < 4;) {
     await sleep(left === Infinity ? 1 : 15);
     ebb.collect();
     const { numTensors } = tf.memory();
