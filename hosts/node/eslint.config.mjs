@@ -11,6 +11,7 @@ const NODE = [
   'URL',
   'Buffer',
   'globalThis',
+  'fetch',
 ];
 
 export default [
