@@ -14,6 +14,7 @@ const NODE = [
   'Buffer',
   'globalThis',
   'module',
+  'fetch',
 ];
 
 export default [

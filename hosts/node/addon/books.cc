@@ -38,7 +38,7 @@ constexpr Column kColumns[] = {
 
 napi_value memory(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   if (world.is_open()) world.flush();
   ebb_memory books{};
   books.size = sizeof books;
@@ -54,8 +54,9 @@ napi_value memory(napi_env env, napi_callback_info info) {
   return result;
 }
 
-napi_value audit(napi_env env, napi_callback_info) {
-  World& world = World::of(env);
+napi_value audit(napi_env env, napi_callback_info info) {
+  const Arguments<> arguments(env, info);
+  World& world = *arguments.world;
   if (world.is_open()) world.flush();
   check(env, ebb_audit());
   return nullptr;
@@ -76,7 +77,7 @@ napi_value site(napi_env env, napi_callback_info info) {
 
 napi_value report(napi_env env, napi_callback_info info) {
   const Arguments<3> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   if (world.is_open()) world.flush();
   ebb_report_options options{};
   options.size = sizeof options;
@@ -92,7 +93,7 @@ napi_value report(napi_env env, napi_callback_info info) {
 
 napi_value snapshot(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   if (world.is_open()) world.flush();
   check(env, ebb_snapshot_write(arguments.text(0).c_str()));
   return nullptr;
@@ -104,14 +105,14 @@ napi_value version(napi_env env, napi_callback_info) {
 
 }  // namespace
 
-void export_books(napi_env env, napi_value exports) {
-  export_function(env, exports, "memory", memory);
-  export_function(env, exports, "audit", audit);
-  export_function(env, exports, "setTrace", set_trace);
-  export_function(env, exports, "site", site);
-  export_function(env, exports, "report", report);
-  export_function(env, exports, "snapshot", snapshot);
-  export_function(env, exports, "version", version);
+void export_books(napi_env env, World& world, napi_value exports) {
+  export_function(env, world, exports, "memory", memory);
+  export_function(env, world, exports, "audit", audit);
+  export_function(env, world, exports, "setTrace", set_trace);
+  export_function(env, world, exports, "site", site);
+  export_function(env, world, exports, "report", report);
+  export_function(env, world, exports, "snapshot", snapshot);
+  export_function(env, world, exports, "version", version);
 }
 
 }  // namespace ebb::node

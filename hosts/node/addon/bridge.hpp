@@ -8,11 +8,14 @@
 
 namespace ebb::node {
 
-template <std::size_t N>
+// The arguments of one call, and the world of the isolate that makes it.
+template <std::size_t N = 1>
 struct Arguments {
   Arguments(napi_env env, napi_callback_info info) : env(env) {
     std::size_t count = N;
-    napi_get_cb_info(env, info, &count, values, nullptr, nullptr);
+    void* data = nullptr;
+    napi_get_cb_info(env, info, &count, values, nullptr, &data);
+    world = static_cast<World*>(data);
   }
   double number(std::size_t i) const {
     double value = 0;
@@ -37,6 +40,7 @@ struct Arguments {
     return value;
   }
   napi_env env;
+  World* world = nullptr;
   napi_value values[N];
 };
 
@@ -78,14 +82,14 @@ inline bool check(napi_env env, ebb_status status) {
   return false;
 }
 
-void export_watching(napi_env env, napi_value exports);
-void export_reclaim(napi_env env, napi_value exports);
-void export_books(napi_env env, napi_value exports);
+void export_watching(napi_env env, World& world, napi_value exports);
+void export_reclaim(napi_env env, World& world, napi_value exports);
+void export_books(napi_env env, World& world, napi_value exports);
 
-inline void export_function(napi_env env, napi_value exports, const char* name,
+inline void export_function(napi_env env, World& world, napi_value exports, const char* name,
                             napi_callback function) {
   napi_value value;
-  napi_create_function(env, name, NAPI_AUTO_LENGTH, function, nullptr, &value);
+  napi_create_function(env, name, NAPI_AUTO_LENGTH, function, &world, &value);
   napi_set_named_property(env, exports, name, value);
 }
 

@@ -17,9 +17,9 @@ napi_value init(napi_env env, napi_value exports) {
   World* world = std::make_unique<World>(env).release();
   napi_set_instance_data(env, world, on_unload, nullptr);
   napi_add_env_cleanup_hook(env, on_exit, world);
-  export_watching(env, exports);
-  export_reclaim(env, exports);
-  export_books(env, exports);
+  export_watching(env, *world, exports);
+  export_reclaim(env, *world, exports);
+  export_books(env, *world, exports);
   return exports;
 }
 

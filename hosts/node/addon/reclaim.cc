@@ -45,7 +45,7 @@ napi_value budget(napi_env env, napi_callback_info) {
 
 napi_value safe_point(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   world.flush();
   return give_ended(env, world,
                     ebb_safe_point(world.context(), arguments.integer<ebb_device>(0),
@@ -54,7 +54,7 @@ napi_value safe_point(napi_env env, napi_callback_info info) {
 
 napi_value collect(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   world.flush();
   const auto kind = arguments.boolean(0) ? EBB_COLLECT_MAJOR : EBB_COLLECT_MINOR;
   return give_ended(env, world,
@@ -63,19 +63,21 @@ napi_value collect(napi_env env, napi_callback_info info) {
 
 napi_value make_room(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   world.flush();
   return give_ended(env, world,
                     ebb_make_room(world.context(), arguments.integer<ebb_device>(0),
                                   arguments.integer<std::uint64_t>(1), nullptr));
 }
 
-napi_value take_ended(napi_env env, napi_callback_info) {
-  return to_js(env, World::of(env).take_ended());
+napi_value take_ended(napi_env env, napi_callback_info info) {
+  const Arguments<> arguments(env, info);
+  return to_js(env, arguments.world->take_ended());
 }
 
-napi_value take_warning(napi_env env, napi_callback_info) {
-  return to_js(env, World::of(env).take_warning());
+napi_value take_warning(napi_env env, napi_callback_info info) {
+  const Arguments<> arguments(env, info);
+  return to_js(env, arguments.world->take_warning());
 }
 
 napi_value memory_limit(napi_env env, napi_callback_info) {
@@ -93,19 +95,19 @@ napi_value parse_bytes(napi_env env, napi_callback_info info) {
 
 }  // namespace
 
-void export_reclaim(napi_env env, napi_value exports) {
-  export_function(env, exports, "reclaim", reclaim);
-  export_function(env, exports, "reclaiming", reclaiming);
-  export_function(env, exports, "device", device);
-  export_function(env, exports, "setBudget", set_budget);
-  export_function(env, exports, "budget", budget);
-  export_function(env, exports, "safePoint", safe_point);
-  export_function(env, exports, "collect", collect);
-  export_function(env, exports, "makeRoom", make_room);
-  export_function(env, exports, "takeEnded", take_ended);
-  export_function(env, exports, "takeWarning", take_warning);
-  export_function(env, exports, "memoryLimit", memory_limit);
-  export_function(env, exports, "parseBytes", parse_bytes);
+void export_reclaim(napi_env env, World& world, napi_value exports) {
+  export_function(env, world, exports, "reclaim", reclaim);
+  export_function(env, world, exports, "reclaiming", reclaiming);
+  export_function(env, world, exports, "device", device);
+  export_function(env, world, exports, "setBudget", set_budget);
+  export_function(env, world, exports, "budget", budget);
+  export_function(env, world, exports, "safePoint", safe_point);
+  export_function(env, world, exports, "collect", collect);
+  export_function(env, world, exports, "makeRoom", make_room);
+  export_function(env, world, exports, "takeEnded", take_ended);
+  export_function(env, world, exports, "takeWarning", take_warning);
+  export_function(env, world, exports, "memoryLimit", memory_limit);
+  export_function(env, world, exports, "parseBytes", parse_bytes);
 }
 
 }  // namespace ebb::node

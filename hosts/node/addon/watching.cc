@@ -17,7 +17,7 @@ Element* elements(napi_env env, napi_value array, std::size_t* length = nullptr)
 
 napi_value open(napi_env env, napi_callback_info info) {
   const Arguments<5> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   if (world.is_open()) return nullptr;
   std::size_t capacity = 0;
   world.slate = elements<double>(env, arguments.values[1]);
@@ -31,32 +31,34 @@ napi_value open(napi_env env, napi_callback_info info) {
 
 napi_value watch(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   world.flush();
   check(env, world.watch(arguments.values[0]));
   return nullptr;
 }
 
-napi_value book(napi_env env, napi_callback_info) {
-  World& world = World::of(env);
+napi_value book(napi_env env, napi_callback_info info) {
+  const Arguments<> arguments(env, info);
+  World& world = *arguments.world;
   world.flush();
   check(env, world.watch(nullptr));
   return nullptr;
 }
 
-napi_value flush(napi_env env, napi_callback_info) {
-  World::of(env).flush();
+napi_value flush(napi_env env, napi_callback_info info) {
+  const Arguments<> arguments(env, info);
+  arguments.world->flush();
   return nullptr;
 }
 
 napi_value tensor(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
-  return World::of(env).tensor_of(arguments.integer<std::uint32_t>(0));
+  return arguments.world->tensor_of(arguments.integer<std::uint32_t>(0));
 }
 
 napi_value rebook(napi_env env, napi_callback_info info) {
   const Arguments<3> arguments(env, info);
-  const World& world = World::of(env);
+  const World& world = *arguments.world;
   check(env,
         ebb_tensor_rebook(world.context(), world.handle_of(arguments.integer<std::uint32_t>(0)),
                           arguments.integer<ebb_device>(1), arguments.integer<std::uint64_t>(2)));
@@ -66,7 +68,7 @@ napi_value rebook(napi_env env, napi_callback_info info) {
 // Our notice and a bare one, for the benchmark that compares them.
 napi_value attach(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
-  World& world = World::of(env);
+  World& world = *arguments.world;
   world.attach(static_cast<std::uint32_t>(world.slate[kSlot]), arguments.values[0]);
   return nullptr;
 }
@@ -96,15 +98,15 @@ napi_value layout(napi_env env) {
 
 }  // namespace
 
-void export_watching(napi_env env, napi_value exports) {
-  export_function(env, exports, "open", open);
-  export_function(env, exports, "watch", watch);
-  export_function(env, exports, "book", book);
-  export_function(env, exports, "flush", flush);
-  export_function(env, exports, "tensor", tensor);
-  export_function(env, exports, "rebook", rebook);
-  export_function(env, exports, "attach", attach);
-  export_function(env, exports, "bareFinalizer", bare_finalizer);
+void export_watching(napi_env env, World& world, napi_value exports) {
+  export_function(env, world, exports, "open", open);
+  export_function(env, world, exports, "watch", watch);
+  export_function(env, world, exports, "book", book);
+  export_function(env, world, exports, "flush", flush);
+  export_function(env, world, exports, "tensor", tensor);
+  export_function(env, world, exports, "rebook", rebook);
+  export_function(env, world, exports, "attach", attach);
+  export_function(env, world, exports, "bareFinalizer", bare_finalizer);
   napi_set_named_property(env, exports, "layout", layout(env));
 }
 

@@ -36,12 +36,6 @@ World::World(napi_env env) : env_(env) {
 
 World::~World() { close(); }
 
-World& World::of(napi_env env) {
-  void* data = nullptr;
-  napi_get_instance_data(env, &data);
-  return *static_cast<World*>(data);
-}
-
 ebb_status World::open(napi_value collect) {
   napi_create_reference(env_, collect, 1, &collect_);
   ebb_context_options options{};

@@ -51,8 +51,6 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  static World& of(napi_env env);
-
   ebb_status open(napi_value collect);
   void close() noexcept;
   bool is_open() const { return context_ != 0; }

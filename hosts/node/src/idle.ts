@@ -3,15 +3,15 @@
 import type { Books } from './books';
 
 const INTERVAL_MS = 400;
+const QUIET_LOOKS = 3;
 /** A program that is never quiet gets a look, within the collector's share, this often. */
 const BUSY_LOOKS = 75;
 
 export class Idle {
   private timer: NodeJS.Timeout | undefined;
   private seen = 0;
-  private collected = 0;
   private busy = 0;
-  private once = false;
+  private quiet = 0;
 
   constructor(private readonly books: Books) {}
 
@@ -33,19 +33,16 @@ export class Idle {
     const { births } = this.books;
     if (births !== this.seen) {
       this.seen = births;
+      this.quiet = 0;
       if (++this.busy % BUSY_LOOKS === 0) this.books.collect(true, true);
       else this.books.drain();
       this.arm();
-    } else if (births !== this.collected) {
-      this.collected = births;
+    } else if (++this.quiet <= QUIET_LOOKS) {
+      // One quiet look may only mean that the process did not get the processor. And the second
+      // collection is for what a compilation in another thread of V8 held during the first.
+      if (this.quiet > 1) this.books.collect(true, false);
       this.busy = 0;
-      this.books.collect(true, false);
-      this.once = true;
       this.arm();
-    } else if (this.once) {
-      // Once more: a compilation in another thread of V8 may have held something.
-      this.once = false;
-      this.books.collect(true, false);
     }
   }
 }

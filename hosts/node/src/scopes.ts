@@ -4,7 +4,7 @@ import type { Books } from './books';
 import { tensorsIn } from './containers';
 import { currentRegion, ownerNow } from './regions';
 import type { Sites } from './sites';
-import type { Engine, Scope, Tensor } from './tfjs';
+import { type Engine, isTensor, type Scope, type Tensor } from './tfjs';
 
 const OP_SUFFIX = '__op';
 const FIRST_SWEEP = 1024;
@@ -42,8 +42,14 @@ export class Scopes {
   }
 
   end(result: unknown): void {
-    const { state } = this.engine;
-    const scope = state.activeScope as Scope;
+    const scope = this.engine.state.activeScope as Scope;
+    if (isTensor(result)) {
+      this.releaseBut(scope, result.id);
+      this.pop(scope);
+      scope.closed = true;
+      this.handOverOne(scope, result);
+      return;
+    }
     const returned = tensorsIn(result);
     this.release(scope, returned);
     this.pop(scope);
@@ -65,10 +71,23 @@ export class Scopes {
 
   /** Ends what the scope owns, but for what is kept or returned. */
   release(scope: Scope, returned: Tensor[]): void {
+    const ids = returned.length > 0 ? new Set(returned.map((tensor) => tensor.id)) : undefined;
+    this.releaseBut(scope, -1, ids);
+  }
+
+  /** Gives what a scope returned to whoever owns things outside it. */
+  handOver(scope: Scope, returned: Tensor[]): void {
+    scope.closed = true;
+    for (const tensor of returned) this.handOverOne(scope, tensor);
+  }
+
+  private handOverOne(scope: Scope, tensor: Tensor): void {
+    if (!tensor.kept && tensor.scopeId === scope.id) this.engine.track(tensor);
+  }
+
+  private releaseBut(scope: Scope, only: number, wanted?: Set<number>): void {
     const { track } = scope;
     const { books } = this;
-    const wanted = returned.length > 1 ? new Set(returned.map((tensor) => tensor.id)) : undefined;
-    const only = returned.length === 1 ? (returned[0] as Tensor).id : -1;
     books.scoping = true;
     try {
       for (let i = 0; i < track.length; i++) {
@@ -83,20 +102,12 @@ export class Scopes {
     }
   }
 
-  /** Gives what a scope returned to whoever owns things outside it. */
-  handOver(scope: Scope, returned: Tensor[]): void {
-    scope.closed = true;
-    for (const tensor of returned) {
-      if (!tensor.kept && tensor.scopeId === scope.id) this.engine.track(tensor);
-    }
-  }
-
   track(tensor: Tensor, watched: boolean): void {
     const scope = ownerNow(this.engine);
     if (scope === undefined) return;
     tensor.scopeId = scope.id;
     const { track } = scope;
-    track.push(this.weak && watched ? tensor.id : tensor);
+    track[track.length] = this.weak && watched ? tensor.id : tensor;
     if (track.length >= (scope.sweepAt ?? FIRST_SWEEP)) this.sweep(scope);
   }
 

@@ -14,7 +14,8 @@ export class Slots {
   readonly names = new Map<number, string>();
   count = 0;
 
-  private readonly free: number[] = [];
+  /** First of the free slots; `nextOfData` leads on. */
+  private free = NONE;
   private used = 0;
   // Slots over the same data, so that one of them can always speak for it.
   private nextOfData = new Int32Array(64);
@@ -34,7 +35,8 @@ export class Slots {
   }
 
   take(id: number, dtype: number, size: number, record: DataRecord): number {
-    const slot = this.free.length > 0 ? (this.free.pop() as number) : this.used++;
+    const slot = this.free === NONE ? this.used++ : this.free;
+    if (slot === this.free) this.free = this.nextOfData[slot] as number;
     if (slot >= this.ids.length) this.grow();
     this.ids[slot] = id;
     this.sizes[slot] = size;
@@ -52,7 +54,8 @@ export class Slots {
     this.ids[slot] = NONE;
     this.records[slot] = EMPTY;
     if (this.names.size > 0) this.names.delete(slot);
-    this.free.push(slot);
+    this.nextOfData[slot] = this.free;
+    this.free = slot;
     this.count--;
   }
 
