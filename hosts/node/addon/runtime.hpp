@@ -1,0 +1,60 @@
+// One isolate's door to Ebb's own tensors: a context for the data of backend `ebb`, and the arrays
+// through which JavaScript calls operations.
+//
+// An operation is one crossing without arguments or results: both lie in arrays that the two sides
+// share, all of doubles (handles are below 2^53).
+//
+//   head        operation, how many inputs, attributes, results and frees
+//   inputs      handles; 0 for an optional one that is not there
+//   attributes  flat, as ebb_op_run takes them
+//   results     for each: handle, dtype, rank, eight sizes
+//   frees       handles that JavaScript has let go of; ended before the next operation, so that it
+//               finds their memory still in the caches
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bridge.hpp"
+
+namespace ebb::node {
+
+enum Head : std::uint32_t { kOp, kInputs, kAttributes, kResults, kFrees, kHeadSize };
+
+constexpr std::uint32_t kResultSize = 3 + 8;
+
+class Runtime {
+ public:
+  Runtime() = default;
+  ~Runtime() { close(); }
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  ebb_status open();
+  void close() noexcept;
+  bool is_open() const { return context_ != 0; }
+  ebb_context context() const { return context_; }
+  ebb_device device() const { return device_; }
+
+  // The shared arrays; JavaScript brings larger ones when an operation needs them.
+  void share(napi_env env, const napi_value* arrays);
+  ebb_status run();
+  void end_freed() noexcept;
+
+  double* head = nullptr;
+
+ private:
+  ebb_status run_into_results();
+
+  ebb_context context_ = 0;
+  ebb_device device_ = 0;
+  double* inputs_ = nullptr;
+  double* attributes_ = nullptr;
+  double* results_ = nullptr;
+  double* frees_ = nullptr;
+  napi_ref kept_[5] = {};
+  std::vector<ebb_handle> handles_;
+  std::vector<ebb_op_result> made_;
+};
+
+}  // namespace ebb::node

@@ -1,0 +1,49 @@
+import { type TensorInfo, util } from '@tensorflow/tfjs-core';
+import { type Kernel, op, type Params, unary } from '../kernel';
+
+const zerosLike = unary('ZerosLike');
+const fill = op('Fill', [], (attrs) => ({ ...attrs, dtype: attrs.dtype ?? 'float32' }));
+
+function fillText({ backend }: Params, shape: number[], text: string): TensorInfo {
+  const bytes = util.encodeString(text);
+  const values = new Array<Uint8Array>(util.sizeFromShape(shape)).fill(bytes);
+  return backend.write(values, shape, 'string');
+}
+
+/** What TensorFlow.js's backends give a browser's pixels as, for those that are plain data. */
+const fromPixels: Kernel = ({ inputs, attrs, backend }) => {
+  const pixels = inputs.pixels as unknown as { data?: ArrayLike<number>; width: number; height: number };
+  const { numChannels } = attrs as { numChannels: number };
+  const { data, width, height } = pixels;
+  if (data === undefined) {
+    throw new Error(
+      '[FromPixels] Received an image of a browser; allowed in Node: {data: Uint8Array, width, height}.',
+    );
+  }
+  const values = new Int32Array(width * height * numChannels);
+  for (let i = 0; i < width * height; i++) {
+    for (let c = 0; c < numChannels; c++) values[i * numChannels + c] = data[i * 4 + c] as number;
+  }
+  return backend.write(values, [height, width, numChannels], 'int32');
+};
+
+/** Each call without a seed draws another. */
+const seeded = (seed: unknown): number =>
+  typeof seed === 'number' && Number.isFinite(seed) ? seed : Math.floor(Math.random() * 2 ** 31);
+
+export const creation: Record<string, Kernel> = {
+  Fill: (params) =>
+    typeof params.attrs.value === 'string'
+      ? fillText(params, params.attrs.shape as number[], params.attrs.value)
+      : fill(params),
+  FromPixels: fromPixels,
+  LinSpace: op('LinSpace', []),
+  Multinomial: op('Multinomial', ['logits'], (attrs) => ({ ...attrs, seed: seeded(attrs.seed) })),
+  OneHot: op('OneHot', ['indices']),
+  OnesLike: unary('OnesLike'),
+  Range: op('Range', []),
+  ZerosLike: (params) => {
+    const x = params.inputs.x as TensorInfo;
+    return x.dtype === 'string' ? fillText(params, x.shape, '') : zerosLike(params);
+  },
+};

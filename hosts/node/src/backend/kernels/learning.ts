@@ -1,0 +1,44 @@
+// Products, normalisation, images, signals.
+import type { TensorInfo } from '@tensorflow/tfjs-core';
+import { type Attributes, type Kernel, manyOp, op } from '../kernel';
+
+const resize = (attrs: Attributes): Attributes => ({
+  ...attrs,
+  halfPixelCenters: attrs.halfPixelCenters ?? false,
+});
+
+export const learning: Record<string, Kernel> = {
+  BatchMatMul: op('BatchMatMul', ['a', 'b']),
+  _FusedMatMul: op('_FusedMatMul', ['a', 'b', 'bias?', 'preluActivationWeights?']),
+  FusedBatchNorm: op('FusedBatchNorm', ['x', 'mean', 'variance', 'offset?', 'scale?'], (attrs) => ({
+    varianceEpsilon: attrs.varianceEpsilon ?? 0.001,
+  })),
+  LRN: op('LRN', ['x']),
+  LRNGrad: op('LRNGrad', ['x', 'y', 'dy']),
+  LogSoftmax: op('LogSoftmax', ['logits']),
+  Softmax: op('Softmax', ['logits'], ({ dim }, { logits }) => ({
+    dim: dim === -1 || dim === undefined ? (logits as TensorInfo).shape.length - 1 : (dim as number),
+  })),
+
+  FFT: op('FFT', ['input']),
+  IFFT: op('IFFT', ['input']),
+
+  CropAndResize: op('CropAndResize', ['image', 'boxes', 'boxInd']),
+  FlipLeftRight: op('FlipLeftRight', ['image']),
+  NonMaxSuppressionV3: op('NonMaxSuppressionV3', ['boxes', 'scores']),
+  NonMaxSuppressionV4: manyOp('NonMaxSuppressionV4', ['boxes', 'scores']),
+  NonMaxSuppressionV5: manyOp('NonMaxSuppressionV5', ['boxes', 'scores']),
+  ResizeBilinear: op('ResizeBilinear', ['images'], resize),
+  ResizeBilinearGrad: op('ResizeBilinearGrad', ['images', 'dy']),
+  ResizeNearestNeighbor: op('ResizeNearestNeighbor', ['images'], resize),
+  ResizeNearestNeighborGrad: op('ResizeNearestNeighborGrad', ['images', 'dy']),
+  RotateWithOffset: op('RotateWithOffset', ['image'], ({ radians, fillValue, center }) => ({
+    radians,
+    fillValue,
+    center: typeof center === 'number' ? [center, center] : center,
+  })),
+  Transform: op('Transform', ['image', 'transforms'], (attrs, { image }) => ({
+    ...attrs,
+    outputShape: attrs.outputShape ?? (image as TensorInfo).shape.slice(1, 3),
+  })),
+};

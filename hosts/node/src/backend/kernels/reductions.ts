@@ -1,0 +1,44 @@
+import { type TensorInfo, util } from '@tensorflow/tfjs-core';
+import { type Kernel, manyOp, op, type OpName } from '../kernel';
+
+const shapeOf = (x: TensorInfo | undefined): number[] => (x as TensorInfo).shape;
+
+function reduction(name: OpName, axis = 'axis'): Kernel {
+  return op(name, ['x'], (attrs, { x }) => ({
+    axes: util.parseAxisParam(attrs[axis] as number[], shapeOf(x)),
+    keepDims: attrs.keepDims,
+  }));
+}
+
+function alongOne(name: OpName): Kernel {
+  return op(name, ['x'], (attrs, { x }) => ({
+    ...attrs,
+    axis: util.parseAxisParam(attrs.axis as number, shapeOf(x))[0],
+  }));
+}
+
+export const reductions: Record<string, Kernel> = {
+  All: reduction('All'),
+  Any: reduction('Any'),
+  ArgMax: alongOne('ArgMax'),
+  ArgMin: alongOne('ArgMin'),
+  Bincount: op('Bincount', ['x', 'weights']),
+  Cumprod: alongOne('Cumprod'),
+  Cumsum: alongOne('Cumsum'),
+  DenseBincount: op('DenseBincount', ['x', 'weights']),
+  LowerBound: op('LowerBound', ['sortedSequence', 'values']),
+  Max: reduction('Max', 'reductionIndices'),
+  Mean: reduction('Mean'),
+  Min: reduction('Min'),
+  Prod: reduction('Prod'),
+  SearchSorted: op('SearchSorted', ['sortedSequence', 'values'], ({ side }) => ({
+    right: side === 'right',
+  })),
+  Sum: reduction('Sum'),
+  TopK: manyOp('TopK', ['x']),
+  Unique: manyOp('Unique', ['x'], ({ axis }, { x }) => ({
+    axis: util.parseAxisParam(axis as number, shapeOf(x))[0],
+  })),
+  UnsortedSegmentSum: op('UnsortedSegmentSum', ['x', 'segmentIds']),
+  UpperBound: op('UpperBound', ['sortedSequence', 'values']),
+};

@@ -1,0 +1,51 @@
+// Other tensors over the same data: nothing is computed and nothing crosses to the core.
+import { type TensorInfo, util } from '@tensorflow/tfjs-core';
+import { type Kernel, op, type Params, unary } from '../kernel';
+
+/** Another tensor over the same data. */
+export function reshaped({ backend }: Params, x: TensorInfo, shape: number[]): TensorInfo {
+  backend.incRef(x.dataId);
+  return { dataId: x.dataId, shape, dtype: x.dtype };
+}
+
+/** The only tensor over fresh data, in another shape. */
+export function inShape(fresh: TensorInfo, shape: number[]): TensorInfo {
+  return { dataId: fresh.dataId, shape, dtype: fresh.dtype };
+}
+
+export const identity: Kernel = (params) => {
+  const x = params.inputs.x as TensorInfo;
+  return reshaped(params, x, x.shape);
+};
+
+const reshape: Kernel = (params) => {
+  const x = params.inputs.x as TensorInfo;
+  const shape = util.inferFromImplicitShape(params.attrs.shape as number[], util.sizeFromShape(x.shape));
+  util.assert(
+    util.sizeFromShape(shape) === util.sizeFromShape(x.shape),
+    () => `[Reshape] Received shape [${shape}] for a tensor of shape [${x.shape}]; allowed: as many elements.`,
+  );
+  return reshaped(params, x, shape);
+};
+
+const expandDims: Kernel = (params) => {
+  const input = params.inputs.input as TensorInfo;
+  const rank = input.shape.length;
+  const dim = params.attrs.dim as number;
+  util.assert(
+    -(rank + 1) <= dim && dim <= rank,
+    () => `[ExpandDims] Received axis ${dim}; allowed: ${-(rank + 1)} to ${rank}.`,
+  );
+  const shape = input.shape.slice();
+  shape.splice(dim < 0 ? rank + dim + 1 : dim, 0, 1);
+  return reshaped(params, input, shape);
+};
+
+export const views: Record<string, Kernel> = {
+  Complex: op('Complex', ['real', 'imag']),
+  ExpandDims: expandDims,
+  Identity: identity,
+  Imag: unary('Imag', 'input'),
+  Real: unary('Real', 'input'),
+  Reshape: reshape,
+};
