@@ -1,0 +1,39 @@
+// Parallel parts of kernels: a loop shared by the team.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace ebb::cpu {
+
+// A callable that is called before the function it was given to returns.
+template <typename Signature>
+class FunctionRef;
+
+template <typename R, typename... Args>
+class FunctionRef<R(Args...)> {
+ public:
+  template <typename F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>) FunctionRef(F&& f)
+  noexcept  // NOLINT: a conversion is what it is for
+      : object_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* object, Args... args) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(args...);
+        }) {}
+  R operator()(Args... args) const { return call_(object_, args...); }
+
+ private:
+  void* object_;
+  R (*call_)(void*, Args...);
+};
+
+// Calls body(begin, end) for parts of [0, count) that together are all of it, each at least `grain`
+// long where count allows. With count <= grain: once, on the calling thread. The body must not
+// throw and must not allocate tensors.
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  FunctionRef<void(std::int64_t, std::int64_t)> body);
+
+// How many threads a large loop is shared by.
+int team_size() noexcept;
+
+}  // namespace ebb::cpu
