@@ -85,6 +85,7 @@ inline bool check(napi_env env, ebb_status status) {
 void export_watching(napi_env env, World& world, napi_value exports);
 void export_reclaim(napi_env env, World& world, napi_value exports);
 void export_books(napi_env env, World& world, napi_value exports);
+void export_runtime(napi_env env, World& world, napi_value exports);
 
 inline void export_function(napi_env env, World& world, napi_value exports, const char* name,
                             napi_callback function) {

@@ -20,6 +20,7 @@ napi_value init(napi_env env, napi_value exports) {
   export_watching(env, *world, exports);
   export_reclaim(env, *world, exports);
   export_books(env, *world, exports);
+  export_runtime(env, *world, exports);
   return exports;
 }
 

@@ -1,6 +1,6 @@
 #include "runtime.hpp"
 
-#include <algorithm>
+#include <iterator>
 
 #include "budget.hpp"
 
@@ -51,7 +51,8 @@ ebb_status Runtime::run() {
   std::size_t count = 0;
   const ebb_status status = ebb_op_run(
       context_, device_, static_cast<std::uint32_t>(head[kOp]), handles_.data(), inputs,
-      attributes_, static_cast<std::size_t>(head[kAttributes]), made_.data(), made_.size(), &count);
+      attributes_, static_cast<std::size_t>(head[kAttributes]), made_.data(),
+      static_cast<std::size_t>(head[kResults]), &count);
   if (status != EBB_OK) return status;
   head[kResults] = static_cast<double>(count);
   double* out = results_;

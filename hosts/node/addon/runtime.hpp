@@ -4,7 +4,7 @@
 // An operation is one crossing without arguments or results: both lie in arrays that the two sides
 // share, all of doubles (handles are below 2^53).
 //
-//   head        operation, how many inputs, attributes, results and frees
+//   head        operation, how many inputs, attributes, results (before: at most) and frees
 //   inputs      handles; 0 for an optional one that is not there
 //   attributes  flat, as ebb_op_run takes them
 //   results     for each: handle, dtype, rank, eight sizes
@@ -44,8 +44,6 @@ class Runtime {
   double* head = nullptr;
 
  private:
-  ebb_status run_into_results();
-
   ebb_context context_ = 0;
   ebb_device device_ = 0;
   double* inputs_ = nullptr;

@@ -41,31 +41,60 @@ napi_value end_freed(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+// The sizes in a JavaScript array; false if there are more than the core allows.
+bool take_shape(napi_env env, napi_value array, ebb_tensor_spec& spec, std::int64_t* dims) {
+  napi_get_array_length(env, array, &spec.rank);
+  if (spec.rank > EBB_MAX_RANK) {
+    const std::string text = "[tensor] Received " + std::to_string(spec.rank) +
+                             " axes; allowed: at most " + std::to_string(EBB_MAX_RANK) + ".";
+    napi_throw_error(env, "EBB_INVALID_ARGUMENT", text.c_str());
+    return false;
+  }
+  for (std::uint32_t i = 0; i < spec.rank; ++i) {
+    napi_value size;
+    napi_get_element(env, array, i, &size);
+    napi_get_value_int64(env, size, &dims[i]);
+  }
+  spec.dims = dims;
+  return true;
+}
+
 // write(dtype, shape, values) -> handle
 napi_value write(napi_env env, napi_callback_info info) {
   const Arguments<3> arguments(env, info);
   Runtime& runtime = runtime_of(arguments.world);
   runtime.end_freed();
-  const Bytes values = bytes_of(env, arguments.values[2]);
   std::int64_t dims[EBB_MAX_RANK] = {};
   ebb_tensor_spec spec{};
   spec.size = sizeof spec;
   spec.device = runtime.device();
   spec.dtype = arguments.integer<std::uint32_t>(0);
-  spec.rank = 1;
-  dims[0] = static_cast<std::int64_t>(arguments.number(1));
-  spec.dims = dims;
+  if (!take_shape(env, arguments.values[1], spec, dims)) return nullptr;
   ebb_handle handle = 0;
   if (!check(env, ebb_tensor_create(runtime.context(), &spec, &handle))) return nullptr;
-  if (values.data != nullptr || values.size > 0) {
-    const auto status =
-        ebb_tensor_write(runtime.context(), handle, values.data, values.size);
-    if (status != EBB_OK) {
-      check(env, status);
-      ebb_tensor_dispose(runtime.context(), handle);
-      return nullptr;
-    }
+  const Bytes values = bytes_of(env, arguments.values[2]);
+  if (!check(env, ebb_tensor_write(runtime.context(), handle, values.data, values.size))) {
+    ebb_tensor_dispose(runtime.context(), handle);
+    return nullptr;
   }
+  return to_js(env, static_cast<double>(handle));
+}
+
+// view(handle, shape) -> handle
+napi_value view(napi_env env, napi_callback_info info) {
+  const Arguments<2> arguments(env, info);
+  Runtime& runtime = runtime_of(arguments.world);
+  const auto base = arguments.integer<ebb_handle>(0);
+  ebb_tensor_info described{};
+  described.size = sizeof described;
+  if (!check(env, ebb_tensor_describe(runtime.context(), base, &described))) return nullptr;
+  std::int64_t dims[EBB_MAX_RANK] = {};
+  ebb_tensor_spec spec{};
+  spec.size = sizeof spec;
+  spec.dtype = described.dtype;
+  if (!take_shape(env, arguments.values[1], spec, dims)) return nullptr;
+  ebb_handle handle = 0;
+  if (!check(env, ebb_tensor_view(runtime.context(), base, 0, &spec, &handle))) return nullptr;
   return to_js(env, static_cast<double>(handle));
 }
 
@@ -79,13 +108,8 @@ napi_value read(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-napi_value find_op(napi_env env, napi_callback_info info) {
-  const Arguments<1> arguments(env, info);
-  return to_js(env, ebb_op_find(arguments.text(0).c_str()));
-}
-
 napi_value table_hash(napi_env env, napi_callback_info) {
-  return to_js(env, std::to_string(ebb_op_table_hash()));
+  return to_js(env, static_cast<double>(ebb_op_table_hash()));
 }
 
 napi_value device_of_runtime(napi_env env, napi_callback_info info) {
@@ -101,7 +125,7 @@ void export_runtime(napi_env env, World& world, napi_value exports) {
   export_function(env, world, exports, "endFreed", end_freed);
   export_function(env, world, exports, "write", write);
   export_function(env, world, exports, "read", read);
-  export_function(env, world, exports, "findOp", find_op);
+  export_function(env, world, exports, "view", view);
   export_function(env, world, exports, "tableHash", table_hash);
   export_function(env, world, exports, "runtimeDevice", device_of_runtime);
 }

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "runtime.hpp"
+
 namespace ebb::node {
 namespace {
 
@@ -29,7 +31,7 @@ bool call(napi_env env, napi_ref function, std::uint32_t argument) {
 
 }  // namespace
 
-World::World(napi_env env) : env_(env) {
+World::World(napi_env env) : runtime(std::make_unique<Runtime>()), env_(env) {
   static std::atomic<std::uint64_t> isolates{0};
   key_space_ = isolates.fetch_add(1, std::memory_order_relaxed) << 44;
 }
@@ -49,6 +51,7 @@ ebb_status World::open(napi_value collect) {
 }
 
 void World::close() noexcept {
+  runtime->close();
   if (context_ == 0) return;
   booking_ = true;
   ebb_context_destroy(context_);

@@ -17,6 +17,7 @@
 #include <node_api.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct Watched {
   ebb_handle handle = 0;
   napi_ref tensor = nullptr;  // weak; null for a tensor that is only booked
 };
+
+class Runtime;
 
 class World {
  public:
@@ -73,6 +76,7 @@ class World {
   std::uint32_t* ended = nullptr;
   std::uint32_t ended_capacity = 0;
   std::uint32_t* signals = nullptr;
+  const std::unique_ptr<Runtime> runtime;  // of backend `ebb`; opened when that is
 
  private:
   static std::uint64_t on_collect(void* user, ebb_collection kind);

@@ -3,9 +3,9 @@
 import type { DataType, KernelFunc, NamedAttrMap, TensorInfo } from '@tensorflow/tfjs-core';
 import type { EbbBackend } from './backend';
 import { codeOf, type EbbData } from './data';
-import { OPS } from './table';
+import { ATTRIBUTES, type AttributeType, Op, type OpName } from './table';
 
-export type OpName = keyof typeof OPS;
+export type { OpName };
 /** A name that ends in '?' may be missing, one that ends in '*' is a list of tensors. */
 export type Operands = readonly string[];
 export type Inputs = Record<string, TensorInfo>;
@@ -31,7 +31,7 @@ const WORDS: Record<string, Record<string, number>> = {
   activation: { linear: 0, relu: 1, relu6: 2, elu: 3, prelu: 4, leakyrelu: 5, sigmoid: 6 },
 };
 
-function encoder(op: OpName, name: string, type: string): Encode {
+function encoder(op: OpName, name: string, type: AttributeType): Encode {
   switch (type) {
     case 'integers':
     case 'numbers':
@@ -63,13 +63,12 @@ function wordOf(op: OpName, name: string, words: Record<string, number>, word: s
 }
 
 function encoders(op: OpName): Encode[] {
-  const attributes = OPS[op].attributes as readonly (readonly [string, string])[];
-  return attributes.map(([name, type]) => encoder(op, name, type));
+  return ATTRIBUTES[op].map(([name, type]) => encoder(op, name, type));
 }
 
 /** One operand, no attributes. */
 export function unary(op: OpName, operand = 'x'): Kernel {
-  const { id } = OPS[op];
+  const id = Op[op];
   return ({ inputs, backend }) => {
     const handle = backend.handle(inputs[operand] as TensorInfo, op);
     const { runtime } = backend;
@@ -81,7 +80,7 @@ export function unary(op: OpName, operand = 'x'): Kernel {
 
 /** Two operands, no attributes. */
 export function binary(op: OpName, first = 'a', second = 'b'): Kernel {
-  const { id } = OPS[op];
+  const id = Op[op];
   return ({ inputs, backend }) => {
     const a = backend.handle(inputs[first] as TensorInfo, op);
     const b = backend.handle(inputs[second] as TensorInfo, op);
@@ -120,7 +119,7 @@ export function runOp(
   runtime.begin();
   for (const operand of operands) runtime.input(backend.handle(operand, op));
   for (const encode of encodersOf(op)) encode(backend, attributes);
-  return runtime.one(OPS[op].id);
+  return runtime.one(Op[op]);
 }
 
 const known = new Map<OpName, Encode[]>();
@@ -134,7 +133,7 @@ const unchanged: Prepare = (attributes) => attributes;
 
 /** Any operation with one result. */
 export function op(name: OpName, operands: Operands, prepare: Prepare = unchanged): Kernel {
-  const { id } = OPS[name];
+  const id = Op[name];
   const encode = encodersOf(name);
   return ({ inputs, attrs, backend }) => {
     const attributes = prepare(attrs, inputs);
@@ -152,7 +151,7 @@ export function manyOp(
   prepare: Prepare = unchanged,
   count?: (attributes: Attributes, inputs: Inputs) => number,
 ): Kernel {
-  const { id } = OPS[name];
+  const id = Op[name];
   const encode = encodersOf(name);
   return ({ inputs, attrs, backend }) => {
     const attributes = prepare(attrs, inputs);

@@ -88,12 +88,12 @@ export class Runtime {
   }
 
   one(op: number): EbbData {
-    this.call(op);
+    this.call(op, 1);
     return this.result(0);
   }
 
   many(op: number): EbbData[] {
-    this.call(op);
+    this.call(op, this.results.length / RESULT_SIZE);
     const count = this.head[Head.Results] as number;
     const all: EbbData[] = [];
     for (let i = 0; i < count; i++) all.push(this.result(i));
@@ -126,11 +126,12 @@ export class Runtime {
     this.native.endFreed();
   }
 
-  private call(op: number): void {
+  private call(op: number, room: number): void {
     const { head } = this;
     head[Head.Op] = op;
     head[Head.Inputs] = this.inputCount;
     head[Head.Attributes] = this.attributeCount;
+    head[Head.Results] = room;
     this.native.run();
   }
 
