@@ -1,4 +1,4 @@
-// Runs the bundled specs in this process: child.cjs <bundle> <cpu|wasm> <off|on|forced> <result.json>
+// Runs the bundled specs in this process: child.cjs <bundle> <cpu|wasm|ebb> <off|on|forced> <result.json>
 const { writeFileSync } = require('node:fs');
 const { dirname } = require('node:path');
 const jasmineCore = require('jasmine-core');
@@ -39,6 +39,7 @@ globalThis.ebbSpecs = {
   wasmFolder: `${dirname(require.resolve('@tensorflow/tfjs-backend-wasm'))}/`,
   begin(tf) {
     const engine = tf.engine();
+    if (backend === 'ebb') require('../dist/backend/register').register();
     if (mode !== 'off') {
       ebb = require('..');
       ebb.reclaim.on();
@@ -59,13 +60,17 @@ globalThis.ebbSpecs = {
 const jasmine = jasmineCore.boot(true);
 Object.assign(globalThis, { jasmine });
 const env = jasmine.getEnv();
-env.configure({ random: false });
+const FOR_CPU_ALONE = /^Switching cpu backends /;
+const isOfBackend = (name) =>
+  backend === 'cpu' || !/ cpu \{\}/.test(name) || FOR_CPU_ALONE.test(name);
+env.configure({ random: false, specFilter: (spec) => isOfBackend(spec.getFullName()) });
 require(bundle);
 
 const specs = {};
 let duplicates = 0;
 env.addReporter({
   specDone({ fullName, status, failedExpectations }) {
+    if (status === 'excluded') return;
     const name = fullName in specs ? `${fullName} #${++duplicates}` : fullName;
     specs[name] = { status, why: failedExpectations.map(({ message }) => message) };
   },

@@ -8,5 +8,7 @@ import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 
 const { backend, wasmFolder, begin } = globalThis.ebbSpecs;
 setWasmPaths(wasmFolder);
-setTestEnvs([{ name: backend, backendName: backend, isDataSync: true }]);
+// tfjs-core gives two specs (switching backends) to cpu alone; child.cjs leaves only those of them in.
+const environments = new Set([backend, 'cpu']);
+setTestEnvs([...environments].map((name) => ({ name, backendName: name, isDataSync: true })));
 begin(tf);

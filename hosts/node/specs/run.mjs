@@ -9,9 +9,12 @@ import { excuse } from './may_differ.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, '..', 'build', 'specs');
-const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm' };
+const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm', ebb: 'EbbBackend' };
 const MODES = ['off', 'on', 'forced'];
-const SPECS_OF_CPU = 4232;
+/** Backends that pass every spec there is. */
+const WHOLE = ['cpu', 'ebb'];
+const SPECS = 4232;
+const PENDING = 5;
 const RETRIES = 3;
 
 async function bundle() {
@@ -86,6 +89,12 @@ function fault(text) {
   console.log(`  FAULT ${text}`);
 }
 
+function reportFailures({ specs }) {
+  for (const [name, { status, why }] of Object.entries(specs)) {
+    if (status === 'failed') fault(`${name}\n    ${why.join('\n    ')}`);
+  }
+}
+
 const file = await bundle();
 const backends = process.argv[2] ? process.argv[2].split(',') : Object.keys(CLASSES);
 for (const backend of backends) {
@@ -104,7 +113,11 @@ for (const backend of backends) {
     if (Object.keys(result.classes).join() !== CLASSES[backend]) {
       fault(`ran on ${JSON.stringify(result.classes)}, not on ${CLASSES[backend]}`);
     }
-    if (backend === 'cpu' && specs !== SPECS_OF_CPU) fault(`${specs} specs, not ${SPECS_OF_CPU}`);
+    if (WHOLE.includes(backend)) {
+      if (specs !== SPECS) fault(`${specs} specs, not ${SPECS}`);
+      if (pending !== PENDING) fault(`${pending} pending, not ${PENDING}`);
+      if (mode === 'off' && failed > 0) reportFailures(result);
+    }
   }
   for (const name of await lasting(backend, results)) {
     fault(`differs with reclaim on: ${name}\n    ${results.on.specs[name]?.why.join('\n    ')}`);

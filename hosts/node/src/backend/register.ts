@@ -9,8 +9,8 @@ import type { NativeRuntime } from './runtime';
 import { TABLE_HASH } from './table';
 
 export const NAME = 'ebb';
-/** Above those of TensorFlow.js's own backends, so that it is the one that is chosen. */
-const PRIORITY = 100;
+/** That of tfjs-node's backend: above cpu and wasm, so that it is the one that is chosen. */
+const PRIORITY = 3;
 
 function checkTable(): void {
   const built = (native() as unknown as NativeRuntime).tableHash();

@@ -10,16 +10,30 @@ function fillText({ backend }: Params, shape: number[], text: string): TensorInf
   return backend.write(values, shape, 'string');
 }
 
-/** What TensorFlow.js's backends give a browser's pixels as, for those that are plain data. */
+interface Pixels {
+  width: number;
+  height: number;
+  /** RGBA, row by row. */
+  data?: ArrayLike<number>;
+  /** Canvases, those of packages for Node included. */
+  getContext?(kind: '2d'): { getImageData(x: number, y: number, w: number, h: number): Pixels };
+}
+
+function pixelsOf(given: Pixels): ArrayLike<number> {
+  const { data, width, height } = given;
+  if (data !== undefined) return data;
+  const image = given.getContext?.('2d').getImageData(0, 0, width, height);
+  if (image?.data !== undefined) return image.data;
+  throw new Error(
+    '[FromPixels] Received an image of a browser; allowed: a canvas, or {data, width, height} with RGBA data.',
+  );
+}
+
 const fromPixels: Kernel = ({ inputs, attrs, backend }) => {
-  const pixels = inputs.pixels as unknown as { data?: ArrayLike<number>; width: number; height: number };
+  const pixels = inputs.pixels as unknown as Pixels;
+  const { width, height } = pixels;
   const { numChannels } = attrs as { numChannels: number };
-  const { data, width, height } = pixels;
-  if (data === undefined) {
-    throw new Error(
-      '[FromPixels] Received an image of a browser; allowed in Node: {data: Uint8Array, width, height}.',
-    );
-  }
+  const data = pixelsOf(pixels);
   const values = new Int32Array(width * height * numChannels);
   for (let i = 0; i < width * height; i++) {
     for (let c = 0; c < numChannels; c++) values[i * numChannels + c] = data[i * 4 + c] as number;
