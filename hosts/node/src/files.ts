@@ -3,6 +3,7 @@ import { readFile, mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { badArgument, EbbError } from './errors';
 import { findTfjs } from './locate';
 
 interface WeightGroup {
@@ -44,28 +45,81 @@ function pathOf(url: string): string {
   return url.startsWith('file:///') ? fileURLToPath(url) : url.slice(SCHEME.length);
 }
 
-async function load(url: string): Promise<Artifacts> {
-  const path = pathOf(url);
-  const { weightsManifest = [], ...model } = JSON.parse(await readFile(path, 'utf8')) as ModelJson;
-  const parts: Buffer[] = [];
-  for (const group of weightsManifest) {
-    for (const name of group.paths) parts.push(await readFile(join(dirname(path), name)));
-  }
-  const joined = Buffer.concat(parts);
-  const weightData = joined.buffer.slice(joined.byteOffset, joined.byteOffset + joined.byteLength);
-  const weightSpecs = weightsManifest.flatMap((group) => group.weights);
-  return { ...model, weightSpecs, weightData: weightData as ArrayBuffer };
+function bufferOf(bytes: Buffer): ArrayBuffer {
+  return bytes.buffer.slice(
+    bytes.byteOffset,
+    bytes.byteOffset + bytes.byteLength,
+  ) as ArrayBuffer;
 }
 
-async function save(url: string, artifacts: Artifacts): Promise<unknown> {
-  const folder = pathOf(url);
+async function read(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new EbbError(
+      'EBB_INVALID_ARGUMENT',
+      `[io] ${path} cannot be read: ${(error as Error).message}; allowed: the model.json of a saved model.`,
+      { cause: error },
+    );
+  }
+}
+
+async function readWeights(folder: string, manifest: WeightGroup[]): Promise<Artifacts> {
+  const parts: Buffer[] = [];
+  for (const group of manifest) {
+    for (const name of group.paths) parts.push(await read(join(folder, name)));
+  }
+  return {
+    weightSpecs: manifest.flatMap((group) => group.weights),
+    weightData: bufferOf(Buffer.concat(parts)),
+  };
+}
+
+async function load(path: string): Promise<Artifacts> {
+  const text = (await read(path)).toString('utf8');
+  const { weightsManifest = [], ...model } = JSON.parse(text) as ModelJson;
+  return { ...model, ...(await readWeights(dirname(path), weightsManifest)) };
+}
+
+/** A graph as a protocol buffer, and the manifest of its weights beside it. */
+async function loadBinary(topology: string, manifest: string): Promise<Artifacts> {
+  const groups = JSON.parse((await read(manifest)).toString('utf8')) as WeightGroup[];
+  const modelTopology = bufferOf(await read(topology));
+  return { modelTopology, ...(await readWeights(dirname(manifest), groups)) };
+}
+
+async function save(folder: string, artifacts: Artifacts): Promise<unknown> {
   const { weightSpecs = [], weightData = new ArrayBuffer(0), ...model } = artifacts;
   const parts = Array.isArray(weightData) ? weightData : [weightData];
   const weightsManifest = [{ paths: [`./${WEIGHTS}`], weights: weightSpecs }];
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'model.json'), JSON.stringify({ ...model, weightsManifest }));
   await writeFile(join(folder, WEIGHTS), Buffer.concat(parts.map((part) => Buffer.from(part))));
-  return { modelArtifactsInfo: { dateSaved: new Date(), modelTopologyType: 'JSON' } };
+  return {
+    modelArtifactsInfo: {
+      dateSaved: new Date(),
+      modelTopologyType: 'JSON',
+      modelTopologyBytes: Buffer.byteLength(JSON.stringify(model.modelTopology ?? '')),
+      weightSpecsBytes: Buffer.byteLength(JSON.stringify(weightSpecs)),
+      weightDataBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
+    },
+  };
+}
+
+/** Models in files, as tfjs-node's `tf.io.fileSystem`: a folder to save to, a model.json to load. */
+export function fileSystem(path: string | string[]): Handler {
+  if (typeof path === 'string') {
+    return { load: () => load(path), save: (artifacts) => save(path, artifacts) };
+  }
+  const [topology, manifest] = path;
+  if (path.length !== 2 || topology === undefined || manifest === undefined) {
+    throw badArgument('io.fileSystem', `${path.length} paths`, 'one, or a model and its manifest');
+  }
+  return {
+    load: () => loadBinary(topology, manifest),
+    save: () =>
+      Promise.reject(badArgument('io.fileSystem', 'two paths to save to', 'one, of a folder')),
+  };
 }
 
 /** Answers for `file://` only where nobody else does. */
@@ -79,11 +133,23 @@ function router(others: (url: string) => Handler[]): Router {
     } finally {
       asking = false;
     }
-    return { load: () => load(url), save: (artifacts) => save(url, artifacts) };
+    return fileSystem(pathOf(url));
   };
 }
 
+function registerWith(io: Io): void {
+  io.registerLoadRouter(router((url) => io.getLoadHandlers(url)));
+  io.registerSaveRouter(router((url) => io.getSaveHandlers(url)));
+}
+
 let registered = false;
+
+/** `file://` for this copy of TensorFlow.js. */
+export function registerFileSystem(io: unknown): void {
+  if (registered) return;
+  registered = true;
+  registerWith(io as Io);
+}
 
 export function registerFileHandlers(): void {
   const tfjs = findTfjs();
@@ -92,7 +158,6 @@ export function registerFileHandlers(): void {
   // Not now: TensorFlow.js may be in the middle of loading.
   queueMicrotask(() => {
     const { io } = createRequire(tfjs)(tfjs) as { io: Io };
-    io.registerLoadRouter(router((url) => io.getLoadHandlers(url)));
-    io.registerSaveRouter(router((url) => io.getSaveHandlers(url)));
+    registerWith(io);
   });
 }
