@@ -145,7 +145,10 @@ typedef struct ebb_ended {
 
 typedef enum ebb_context_flags {
   EBB_CONTEXT_NO_MINOR =
-      1 /* the host's collector has no minor collection that is cheaper (the JVM) */
+      1, /* the host's collector has no minor collection that is cheaper (the JVM) */
+  EBB_CONTEXT_BACKING =
+      2 /* its tensors are the memory behind what another context books as foreign (a runtime under
+           a host's own tensors): left out where all contexts and devices are added up */
 } ebb_context_flags;
 
 typedef struct ebb_context_options {

@@ -12,14 +12,15 @@ using namespace ebb;
 using namespace ebb::capi;
 
 ContextOptions to_options(const ebb_context_options& given, Host& host) {
-  if ((given.flags & ~std::uint32_t{EBB_CONTEXT_NO_MINOR}) != 0) {
+  if ((given.flags & ~std::uint32_t{EBB_CONTEXT_NO_MINOR | EBB_CONTEXT_BACKING}) != 0) {
     raise(ErrorKind::kInvalidArgument, "[context_create] flags {:#x} have unknown bits",
           given.flags);
   }
   return {.name = given.name == nullptr ? "" : given.name,
           .host = &host,
           .minor = (given.flags & EBB_CONTEXT_NO_MINOR) == 0,
-          .collect_share = given.collect_share};
+          .collect_share = given.collect_share,
+          .backing = (given.flags & EBB_CONTEXT_BACKING) != 0};
 }
 
 }  // namespace

@@ -52,6 +52,11 @@ void add(MemoryReading& sum, const MemoryReading& part) {
   sum.lag_max_ns = std::max(sum.lag_max_ns, part.lag_max_ns);
 }
 
+// What backs another context's tensors is counted there, unless one asks for its device.
+bool counts_in_sum(const Context& context, const Device* device) noexcept {
+  return device != nullptr || !context.backing();
+}
+
 [[noreturn]] void off(std::string_view where, std::string_view sum, std::uint64_t left,
                       std::uint64_t right) {
   raise(ErrorKind::kInternal, "[audit] {}: {}: {} != {}", where, sum, left, right);
@@ -82,7 +87,9 @@ MemoryReading Context::memory(const Device* device) {
 
 MemoryReading Context::total_memory(const Device* device) {
   MemoryReading sum = ContextRegistry::instance().ended(device);
-  ContextRegistry::instance().for_each([&](Context& context) { add(sum, context.memory(device)); });
+  ContextRegistry::instance().for_each([&](Context& context) {
+    if (counts_in_sum(context, device)) add(sum, context.memory(device));
+  });
   return sum;
 }
 
@@ -170,8 +177,9 @@ std::vector<SiteHolding> Context::holdings(const Device* device, By by) {
 
 std::vector<SiteHolding> Context::total_holdings(const Device* device, By by) {
   std::map<SiteId, SiteHolding> sites;
-  ContextRegistry::instance().for_each(
-      [&](Context& context) { context.gather_holdings(device, by, sites); });
+  ContextRegistry::instance().for_each([&](Context& context) {
+    if (counts_in_sum(context, device)) context.gather_holdings(device, by, sites);
+  });
   return by_bytes(sites);
 }
 

@@ -45,8 +45,9 @@ void ContextRegistry::forget(std::uint64_t id) noexcept {
 
 void ContextRegistry::recycle(Context& context) noexcept {
   std::scoped_lock guard(mutex_, context.lock_);
+  auto& ended = context.backing() ? ended_backing_ : ended_;
   for (DeviceId i = 0; i < kMaxDevices; ++i) {
-    ended_[i] += context.ledgers_[i].books();
+    ended[i] += context.ledgers_[i].books();
     context.ledgers_[i] = Ledger();
   }
   const CollectionCosts costs = context.governor_->costs();
@@ -66,6 +67,7 @@ MemoryReading ContextRegistry::ended(const Device* device) const {
   MemoryReading reading;
   for (DeviceId i = 0; i < kMaxDevices; ++i) {
     if (device == nullptr || device->id() == i) reading.books += ended_[i];
+    if (device != nullptr && device->id() == i) reading.books += ended_backing_[i];
   }
   reading.collections = ended_costs_;
   return reading;

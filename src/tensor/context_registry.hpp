@@ -51,6 +51,7 @@ class ContextRegistry {
   std::vector<Cell> cells_;
   std::array<std::atomic<Context*>, kMost> found_{};
   std::array<Books, kMaxDevices> ended_{};
+  std::array<Books, kMaxDevices> ended_backing_{};
   CollectionCosts ended_costs_;
 };
 

@@ -13,6 +13,7 @@ ebb_status Runtime::open() {
   ebb_context_options options{};
   options.size = sizeof options;
   options.name = "node:data";
+  options.flags = EBB_CONTEXT_BACKING;
   return ebb_context_create(&options, &context_);
 }
 

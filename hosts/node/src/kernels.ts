@@ -6,6 +6,10 @@ import type { Backend, DataId, Engine, KernelCall, Tensor, WasmModule } from './
 const OUT_OF_MEMORY =
   /out of memory|\bOOM\b|allocation failed|(failed|cannot|unable) to allocate|cannot allocate|resource ?exhausted/i;
 
+function raise(error: unknown): never {
+  throw error;
+}
+
 export class Kernels {
   /** Kernels on the stack. The body of a customGrad is not one. */
   running = 0;
@@ -68,20 +72,30 @@ export class Kernels {
 
   private recover(error: unknown, call: KernelCall, before: number): Tensor | Tensor[] {
     const text = error instanceof Error ? error.message : String(error);
-    const ours = error instanceof Error && (error as EbbError).code === 'EBB_OUT_OF_MEMORY';
-    if (!ours && !OUT_OF_MEMORY.test(text)) throw error;
-    this.giveBack(before);
-    if (ours || this.running > 1) throw error;
     const backend = this.engine.backendInstance;
-    if (backend == null) throw error;
+    // Backend `ebb` has a hard budget of its own, and nothing has been tried yet when it says so.
+    const tried =
+      error instanceof Error &&
+      (error as EbbError).code === 'EBB_OUT_OF_MEMORY' &&
+      backend?.runtime === undefined;
+    if (!tried && !OUT_OF_MEMORY.test(text)) throw error;
+    this.giveBack(before);
+    if (tried || this.running > 1 || backend == null) throw error;
+    this.makeRoom(backend, text, error);
+    try {
+      return this.run(call);
+    } catch (again) {
+      // Making room gives back a little at a time; it ends when nothing comes back.
+      return backend.runtime === undefined ? raise(again) : this.recover(again, call, before);
+    }
+  }
+
+  private makeRoom(backend: Backend, text: string, cause: unknown): void {
     try {
       this.books.makeRoom(this.books.device(backend), 1);
     } catch (nothing) {
-      throw new EbbError('EBB_OUT_OF_MEMORY', `${text}\n${(nothing as Error).message}`, {
-        cause: error,
-      });
+      throw new EbbError('EBB_OUT_OF_MEMORY', `${text}\n${(nothing as Error).message}`, { cause });
     }
-    return this.run(call);
   }
 
   private giveBack(before: number): void {

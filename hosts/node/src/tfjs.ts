@@ -24,6 +24,8 @@ export interface Backend {
   disposeData(dataId: DataId, force?: boolean): boolean;
   write(values: unknown, shape: number[], dtype: string): DataId;
   wasm?: WasmModule;
+  /** Backend `ebb` alone has one. */
+  runtime?: object;
 }
 
 export interface WasmModule {

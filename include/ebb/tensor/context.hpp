@@ -67,6 +67,8 @@ struct ContextOptions {
   Host* host = nullptr;  // must outlive the context; null: no collector, nothing foreign
   bool minor = true;     // the collector has a minor collection that is cheaper than a major one
   double collect_share = 0.05;
+  // Holds the memory behind another context's foreign tensors: not counted again in sums over all.
+  bool backing = false;
 };
 
 struct TensorSpec {
@@ -176,6 +178,7 @@ class Context {
 
   std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
   const std::string& name() const noexcept { return options_.name; }
+  bool backing() const noexcept { return options_.backing; }
   Host* host() const noexcept { return options_.host; }
 
   // ---- tensors
