@@ -7,6 +7,7 @@ namespace ebb::ops {
 const MeaningTable& meanings() noexcept {
   static const MeaningTable table = [] {
     MeaningTable filled;
+    add_elementwise(filled);
     add_views(filled);
     return filled;
   }();

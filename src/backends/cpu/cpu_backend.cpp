@@ -7,6 +7,7 @@ namespace {
 const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
+    add_elementwise(kernels);
     return kernels;
   }();
   return filled;

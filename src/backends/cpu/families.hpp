@@ -7,4 +7,6 @@ namespace ebb::cpu {
 
 using backends::KernelTable;
 
+void add_elementwise(KernelTable& kernels);
+
 }  // namespace ebb::cpu
