@@ -58,6 +58,9 @@ function(ebb_add_layer layer)
   add_library(${library} STATIC ${sources})
   ebb_configure_library(${library})
   ebb_link_layers(${library} ${ARGN})
+  if(layer STREQUAL "backends/cpu")
+    ebb_use_onednn(${library})
+  endif()
   set_property(GLOBAL APPEND PROPERTY EBB_LAYER_LIBRARIES ${library})
 endfunction()
 
@@ -88,6 +91,8 @@ function(ebb_add_library)
   add_library(ebb ${kind} ${objects})
   add_library(ebb::ebb ALIAS ebb)
   ebb_configure_library(ebb)
+  ebb_find_onednn_beside(ebb)
+  target_link_libraries(ebb PUBLIC ${CMAKE_DL_LIBS})
   set_target_properties(ebb PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                        SOVERSION ${PROJECT_VERSION_MAJOR})
 
