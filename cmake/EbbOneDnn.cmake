@@ -11,15 +11,17 @@ execute_process(
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(EBB_ONEDNN_PREFIX "${EBB_ONEDNN_PREFIX}" CACHE INTERNAL "Folder of oneDNN's include and lib")
 
-# For the layer that calls oneDNN, and through it for every program that has the layer linked in.
-function(ebb_use_onednn target)
-  target_include_directories(${target} SYSTEM PUBLIC "$<BUILD_INTERFACE:${EBB_ONEDNN_PREFIX}/include>")
-  target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
-  target_link_options(${target} INTERFACE "$<BUILD_INTERFACE:LINKER:-rpath,${EBB_ONEDNN_PREFIX}/lib>")
-endfunction()
+# What calls oneDNN is compiled with.
+add_library(ebb_onednn INTERFACE)
+target_include_directories(ebb_onednn SYSTEM INTERFACE "${EBB_ONEDNN_PREFIX}/include")
+target_link_libraries(ebb_onednn INTERFACE ${CMAKE_DL_LIBS})
 
-# For a library or module that contains that layer: the two libraries lie beside it once it is installed.
+# Every program of this build tree; `cmake --install` takes it out again.
+list(APPEND CMAKE_BUILD_RPATH "${EBB_ONEDNN_PREFIX}/lib")
+
+# For a library that contains the layer: the two libraries lie beside it once it is installed.
 function(ebb_find_onednn_beside target)
-  set_target_properties(${target} PROPERTIES BUILD_RPATH "$ORIGIN;${EBB_ONEDNN_PREFIX}/lib"
-                                             INSTALL_RPATH "$ORIGIN")
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(PROGRAMS "${EBB_ONEDNN_PREFIX}/lib/libdnnl.so.3" "${EBB_ONEDNN_PREFIX}/lib/libgomp.so.1"
+          DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()

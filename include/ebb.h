@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* Grows when a function or a struct field is added; the library serves all older versions. */
-#define EBB_ABI_VERSION 1
+#define EBB_ABI_VERSION 2
 
 typedef enum ebb_status {
   EBB_OK = 0,
@@ -260,6 +260,38 @@ EBB_API ebb_status ebb_hold_acquire(ebb_context context, ebb_handle handle, ebb_
 EBB_API ebb_status ebb_hold_data(ebb_context context, ebb_hold hold, void** data, uint64_t* bytes);
 /* A hold that has already been released: EBB_OK, nothing happens. Works after the context ended. */
 EBB_API ebb_status ebb_hold_release(ebb_context context, ebb_hold hold);
+
+/* Host memory to a tensor of Ebb's own and back, dense and in row-major order. `bytes` must be the
+ * tensor's. */
+EBB_API ebb_status ebb_tensor_write(ebb_context context, ebb_handle handle, const void* data,
+                                    uint64_t bytes);
+EBB_API ebb_status ebb_tensor_read(ebb_context context, ebb_handle handle, void* data,
+                                   uint64_t bytes);
+
+/* ---- Operations
+ * ---------------------------------------------------------------------------------- */
+
+typedef struct ebb_op_result {
+  ebb_handle handle;
+  uint32_t dtype; /* ebb_dtype */
+  uint32_t rank;
+  int64_t shape[8]; /* the first `rank` are written */
+} ebb_op_result;
+
+/* The id of an operation by its name (TensorFlow.js's kernel names where there is one); 0: none of
+ * that name. Ids never change their meaning. */
+EBB_API uint32_t ebb_op_find(const char* name);
+/* Changes with any change to the table of operations; at most 2^53. A host that was built with
+ * another one must not run operations. */
+EBB_API uint64_t ebb_op_table_hash(void);
+/* Runs an operation of Ebb's own. `attributes` are flat, by position in the table: a list is its
+ * length followed by its values, a dtype an ebb_dtype, a boolean 0 or 1. An optional input that is
+ * left out is 0. The results are new tensors of the context's root region. EBB_UNSUPPORTED where
+ * this build has no kernel for it; on any error nothing is left behind. */
+EBB_API ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t op,
+                              const ebb_handle* inputs, size_t input_count,
+                              const double* attributes, size_t attribute_count,
+                              ebb_op_result* results, size_t result_capacity, size_t* result_count);
 
 /* ---- Regions
  * ------------------------------------------------------------------------------------- */

@@ -171,7 +171,8 @@ void Context::retire_if_empty() noexcept {
 
 // These three are what a host does for every tensor; a call for each step of them is half their
 // cost.
-[[gnu::flatten]] Handle Context::make(const TensorSpec& spec) {
+template <typename Then>
+auto Context::make_then(const TensorSpec& spec, Then then) {
   Device& device = checked(spec.device, false, "make");
   const std::uint64_t bytes = checked_bytes(spec, "make");
   if (spec.stream >= kMaxStreams) {
@@ -189,7 +190,18 @@ void Context::retire_if_empty() noexcept {
   enter_storage(storage, device, device.pool().block_bytes(storage.block));
   enter(record, storage, region,
         {.dtype = spec.dtype, .dims = spec.shape.dims(), .site = spec.site, .tag = 0, .flags = 0});
-  return record.name();
+  return then(record, storage);
+}
+
+[[gnu::flatten]] Handle Context::make(const TensorSpec& spec) {
+  return make_then(spec, [](TensorRecord& record, Storage&) { return record.name(); });
+}
+
+[[gnu::flatten]] MadeTensor Context::make_held(const TensorSpec& spec) {
+  return make_then(spec, [](TensorRecord& record, Storage& storage) {
+    storage.refs.store(2, std::memory_order_relaxed);  // under the lock: nobody else knows it yet
+    return MadeTensor{record.name(), StorageRef(storage), storage.block.data};
+  });
 }
 
 Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& spec) {

@@ -15,6 +15,28 @@ StorageRef Context::hold(Handle handle) {
   return StorageRef(storage);
 }
 
+[[gnu::flatten]] void Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
+                                       std::string_view who) {
+  std::unique_lock lock(lock_);
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i] == 0) continue;
+    const TensorRecord& record = live(lock, handles[i], who);
+    Storage& storage = *record.storage;
+    if (storage.block.data == nullptr) {
+      const std::string& device = storage.device->name();
+      lock.unlock();
+      raise(ErrorKind::kInvalidArgument,
+            "[{}] input {} is on device {}, another runtime's: its own operations are needed", who,
+            i, device);
+    }
+    storage.refs.fetch_add(1, std::memory_order_relaxed);
+    operands[i].memory = StorageRef(storage);
+    operands[i].data = storage.block.data + record.tag;
+    operands[i].dtype = record.dtype;
+    operands[i].shape = Shape(record.shape());
+  }
+}
+
 Handle Context::hold_by_name(Handle handle) {
   std::unique_lock lock(lock_);
   Storage& storage = *live(lock, handle, "hold").storage;

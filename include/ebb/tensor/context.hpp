@@ -78,6 +78,22 @@ struct TensorSpec {
   StreamId stream = kDefaultStream;
 };
 
+// A tensor as an operation sees it: its memory stays, whatever becomes of the tensor meanwhile.
+struct Operand {
+  StorageRef memory;
+  std::byte* data = nullptr;  // of the first element
+  DType dtype = DType::kUnknown;
+  Shape shape;
+
+  explicit operator bool() const noexcept { return data != nullptr; }
+};
+
+struct MadeTensor {
+  Handle handle = 0;
+  StorageRef memory;
+  std::byte* data = nullptr;
+};
+
 struct ForeignSpec {
   Device* device = nullptr;
   std::uint64_t key = 0;  // tensors with the same key share one storage; 0: with none
@@ -171,6 +187,12 @@ class Context {
   bool dispose(Handle handle);
   TensorInfo describe(Handle handle);
   StorageRef hold(Handle handle);
+  // What an operation needs of its operands, all of them under one lock: a reference each, before
+  // anything is allocated. A handle of 0 leaves its operand empty. Throws for a name that has ended
+  // and for another runtime's data; `who` begins the message.
+  void resolve(std::span<const Handle> handles, std::span<Operand> operands, std::string_view who);
+  // A new tensor and a reference on it: for whoever writes it next.
+  MadeTensor make_held(const TensorSpec& spec);
   // The same as a name, for hosts.
   Handle hold_by_name(Handle handle);
   static std::span<std::byte> held_data(Handle hold);
@@ -278,6 +300,8 @@ class Context {
   void audit_own();
 
   // Without it.
+  template <typename Then>
+  auto make_then(const TensorSpec& spec, Then then);
   [[noreturn]] void raise_stale(Handle handle, std::string_view who);
   [[noreturn]] void raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who);
   static Found find_hold(Handle hold);

@@ -1,58 +1,39 @@
-// Parallel loops of Ebb's own kernels.
+// Parallel parts of kernels: a loop shared by the team.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include "backends/cpu/team.hpp"
-
 namespace ebb::cpu {
 
-// Waking the team costs some ten microseconds; work below this many touched bytes (or flops) per
-// thread is not worth it.
-inline constexpr std::int64_t kGrainElements = 32 * 1024;
+// A callable that is called before the function it was given to returns.
+template <typename Signature>
+class FunctionRef;
 
-// Calls body(begin, end) for parts that together cover [0, count), on as many threads as have at
-// least `grain` items each: a loop of less than two grains runs on the calling thread, without
-// touching the team.
-//
-//   parallel_for(rows, grain_for(columns), [&](std::int64_t begin, std::int64_t end) { ... });
-template <typename Body>
-void parallel_for(std::int64_t count, std::int64_t grain, Body&& body) {
-  if (count < 2 * grain || count < 2) {
-    if (count > 0) {
-      body(std::int64_t{0}, count);
-    }
-    return;
-  }
-  const std::int64_t useful = count / std::max<std::int64_t>(grain, 1);
-  const int threads = static_cast<int>(std::min<std::int64_t>(Team::size(), useful));
-  if (threads <= 1) {
-    body(std::int64_t{0}, count);
-    return;
-  }
-  struct Loop {
-    std::remove_reference_t<Body>* body;
-    std::int64_t count;
-  } loop{&body, count};
-  Team::run(
-      threads,
-      [](void* data) {
-        auto* shared = static_cast<Loop*>(data);
-        const Team::Part part = Team::part();
-        const std::int64_t begin = shared->count * part.index / part.count;
-        const std::int64_t end = shared->count * (part.index + 1) / part.count;
-        if (begin < end) {
-          (*shared->body)(begin, end);
-        }
-      },
-      &loop);
-}
+template <typename R, typename... Args>
+class FunctionRef<R(Args...)> {
+ public:
+  template <typename F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>) FunctionRef(F&& f)
+  noexcept  // NOLINT: a conversion is what it is for
+      : object_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* object, Args... args) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(args...);
+        }) {}
+  R operator()(Args... args) const { return call_(object_, args...); }
 
-// The grain of a loop whose items each touch `elements` elements.
-constexpr std::int64_t grain_for(std::int64_t elements) {
-  return std::max<std::int64_t>(1, kGrainElements / std::max<std::int64_t>(elements, 1));
-}
+ private:
+  void* object_;
+  R (*call_)(void*, Args...);
+};
+
+// Calls body(begin, end) for parts of [0, count) that together are all of it, each at least `grain`
+// long where count allows. With count <= grain: once, on the calling thread. The body must not
+// throw and must not allocate tensors.
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  FunctionRef<void(std::int64_t, std::int64_t)> body);
+
+// How many threads a large loop is shared by.
+int team_size() noexcept;
 
 }  // namespace ebb::cpu

@@ -23,6 +23,7 @@ struct OpenMp {
   int (*thread_num)() = nullptr;
   int (*num_threads)() = nullptr;
   int (*max_threads)() = nullptr;
+  int (*in_parallel)() = nullptr;
   void (*set_num_threads)(int) = nullptr;
   int size = 1;
 
@@ -59,6 +60,7 @@ OpenMp load_openmp() {
                         find(library, "omp_get_thread_num", openmp.thread_num) &&
                         find(library, "omp_get_num_threads", openmp.num_threads) &&
                         find(library, "omp_get_max_threads", openmp.max_threads) &&
+                        find(library, "omp_in_parallel", openmp.in_parallel) &&
                         find(library, "omp_set_num_threads", openmp.set_num_threads) &&
                         find(library, "GOMP_parallel", openmp.parallel);
   if (!complete) {
@@ -77,7 +79,9 @@ const OpenMp& openmp() {
 
 int Team::size() noexcept { return openmp().size; }
 
-int Team::available() noexcept { return openmp().there() ? openmp().max_threads() : 1; }
+int Team::available() noexcept {
+  return openmp().there() && openmp().in_parallel() == 0 ? openmp().max_threads() : 1;
+}
 
 void Team::run(int threads, void (*body)(void*), void* data) noexcept {
   if (threads <= 1 || !openmp().there()) {

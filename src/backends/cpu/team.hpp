@@ -15,7 +15,7 @@ class Team {
  public:
   // How many threads a parallel loop may use, the caller included; 1 where there is no OpenMP.
   static int size() noexcept;
-  // How many this thread may use now: size(), or 1 while it is Alone.
+  // How many this thread may use now: size(), or 1 while it is Alone or inside a parallel loop.
   static int available() noexcept;
 
   // Runs body(data) on `threads` threads, the caller among them, and returns when all have ended.

@@ -1,0 +1,23 @@
+// Installs the CPU's kernels when the library is loaded.
+#include "backends/cpu/families.hpp"
+
+namespace ebb::cpu {
+namespace {
+
+const KernelTable& table() {
+  static const KernelTable filled = [] {
+    KernelTable kernels;
+    return kernels;
+  }();
+  return filled;
+}
+
+}  // namespace
+}  // namespace ebb::cpu
+
+// The name under which a static build pulls this file in.
+extern "C" const bool ebb_cpu_kernels;
+const bool ebb_cpu_kernels = [] {
+  ebb::ops::install_kernels(ebb::cpu::table());
+  return true;
+}();

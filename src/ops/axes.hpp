@@ -1,0 +1,18 @@
+// What operations need of shapes: axes counted from the end, broadcasting.
+#pragma once
+
+#include "ops/op_call.hpp"
+
+namespace ebb::ops {
+
+// `axis` counted from the start. Throws for one outside of [-rank, rank).
+std::size_t checked_axis(const OpCall& call, std::int64_t axis, std::size_t rank);
+
+// The shape that both broadcast to. Throws where they do not.
+Shape broadcast(const OpCall& call, const Shape& a, const Shape& b);
+
+// The product of extents [from, to).
+std::int64_t extent(const Shape& shape, std::size_t from, std::size_t to) noexcept;
+std::int64_t elements(const Shape& shape) noexcept;
+
+}  // namespace ebb::ops

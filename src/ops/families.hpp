@@ -1,0 +1,10 @@
+// The families of operations, a source file each. meaning.cpp calls all of these once.
+#pragma once
+
+#include "ops/meaning.hpp"
+
+namespace ebb::ops {
+
+void add_views(MeaningTable& table);
+
+}  // namespace ebb::ops

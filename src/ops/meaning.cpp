@@ -1,0 +1,16 @@
+#include "ops/meaning.hpp"
+
+#include "ops/families.hpp"
+
+namespace ebb::ops {
+
+const MeaningTable& meanings() noexcept {
+  static const MeaningTable table = [] {
+    MeaningTable filled;
+    add_views(filled);
+    return filled;
+  }();
+  return table;
+}
+
+}  // namespace ebb::ops

@@ -1,0 +1,202 @@
+#include "ops/op_call.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace ebb::ops {
+namespace {
+
+std::string allowed_count(std::size_t least, std::size_t most) {
+  if (most == kAny) return fmt::format("at least {}", least);
+  return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+}
+
+// Exact in a double, and in 64 bits with room to add.
+bool is_integer(double value) noexcept {
+  return std::abs(value) <= 0x1p53 && value == std::trunc(value);
+}
+
+bool fits(AttributeType type, double value) noexcept {
+  switch (type) {
+    case AttributeType::kBoolean:
+      return value == 0 || value == 1;
+    case AttributeType::kDType:
+      return value >= 1 && value < 256 && is_integer(value) &&
+             size_of(static_cast<DType>(static_cast<int>(value))) != 0;
+    case AttributeType::kInteger:
+    case AttributeType::kIntegers:
+      return is_integer(value);
+    default:
+      return true;
+  }
+}
+
+std::string_view expected(AttributeType type) noexcept {
+  switch (type) {
+    case AttributeType::kBoolean:
+      return "0 or 1";
+    case AttributeType::kDType:
+      return "a dtype of fixed size";
+    default:
+      return "an integer of at most 2^53";
+  }
+}
+
+}  // namespace
+
+OpCall::OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
+               std::span<const double> attributes)
+    : place_(place), spec_(spec), handles_(inputs), values_(attributes) {
+  if (place.device.foreign()) {
+    fail("device {} is another runtime's, one of Ebb's own is needed", place.device.name());
+  }
+  if (spec.attributes[0].type != AttributeType::kNone || !attributes.empty()) take_attributes();
+  take_operands(inputs);
+}
+
+OpCall::~OpCall() {
+  for (const MadeTensor& made : workspaces_) place_.context.dispose(made.handle);
+  if (committed_) return;
+  for (std::size_t i = 0; i < output_count_; ++i) {
+    if (output(i).handle != 0) place_.context.dispose(output(i).handle);
+  }
+}
+
+void OpCall::take_operands(std::span<const Handle> inputs) {
+  if (inputs.size() < spec_.least_inputs ||
+      (inputs.size() > spec_.most_inputs && spec_.most_inputs != kAny)) [[unlikely]] {
+    fail("{} inputs were given, {} are allowed", inputs.size(),
+         allowed_count(spec_.least_inputs, spec_.most_inputs));
+  }
+  if (inputs.size() > kInline) {
+    far_operands_.resize(inputs.size());
+    operands_ = far_operands_;
+  } else {
+    operands_ = std::span(near_operands_).first(inputs.size());
+  }
+  place_.context.resolve(inputs, operands_, spec_.name);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (operands_[i]) {
+      if (&operands_[i].memory.device() != &place_.device) [[unlikely]] {
+        fail("input {} is on device {}, the call on {}", i, operands_[i].memory.device().name(),
+             place_.device.name());
+      }
+    } else if (i < spec_.least_inputs || spec_.most_inputs == kAny) [[unlikely]] {
+      fail("input {} was left out, it is needed", i);
+    }
+  }
+}
+
+void OpCall::take_attributes() {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < kMostAttributes; ++i) {
+    const Attribute& attribute = spec_.attributes[i];
+    if (attribute.type == AttributeType::kNone) break;
+    at_[i] = static_cast<std::uint16_t>(at);
+    at = take_attribute(attribute, at);
+  }
+  if (at != values_.size()) {
+    fail("{} attribute values were given, {} are allowed", values_.size(), at);
+  }
+}
+
+// Checks the attribute that begins at `at`; where the next one begins.
+std::size_t OpCall::take_attribute(const Attribute& attribute, std::size_t at) {
+  if (at >= values_.size()) fail("attribute {} is missing", attribute.name);
+  const bool list =
+      attribute.type == AttributeType::kIntegers || attribute.type == AttributeType::kNumbers;
+  std::size_t count = 1;
+  if (list) {
+    const double length = values_[at++];
+    if (!(length >= 0 && is_integer(length) &&
+          length <= static_cast<double>(values_.size() - at))) {
+      fail("attribute {} has {} values, {} follow", attribute.name, length, values_.size() - at);
+    }
+    count = static_cast<std::size_t>(length);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!fits(attribute.type, values_[at + i])) {
+      fail("attribute {} was {}, {} is allowed", attribute.name, values_[at + i],
+           expected(attribute.type));
+    }
+  }
+  if (at + count > std::numeric_limits<std::uint16_t>::max()) {
+    fail("attribute {} has {} values, fewer are allowed", attribute.name, count);
+  }
+  return at + count;
+}
+
+IntList OpCall::integers(std::size_t i) const {
+  const std::span<const double> values = numbers(i);
+  if (values.size() > IntList::kMost) {
+    fail("attribute {} has {} values, at most {} are allowed", spec_.attributes[i].name,
+         values.size(), IntList::kMost);
+  }
+  IntList list;
+  for (const double value : values) list.push_back(static_cast<std::int64_t>(value));
+  return list;
+}
+
+Shape OpCall::shape(std::size_t i) const {
+  const IntList dims = integers(i);
+  if (dims.size() > kMaxRank)
+    fail("rank {} was given, at most {} is allowed", dims.size(), kMaxRank);
+  for (const std::int64_t dim : dims) {
+    if (dim < 0) {
+      fail("shape {} was given, extents of at least 0 are allowed", dims_to_string(dims));
+    }
+  }
+  return Shape(dims);
+}
+
+Output& OpCall::next_output() {
+  if (output_count_ >= kInline) far_.emplace_back();
+  return output(output_count_++);
+}
+
+Output& OpCall::make(DType dtype, const Shape& shape) {
+  Output& made = next_output();
+  MadeTensor tensor = place_.context.make_held({.device = &place_.device,
+                                                .dtype = dtype,
+                                                .shape = shape,
+                                                .region = place_.region,
+                                                .site = place_.site});
+  made.handle = tensor.handle;
+  made.memory = std::move(tensor.memory);
+  made.data = tensor.data;
+  made.dtype = dtype;
+  made.shape = shape;
+  return made;
+}
+
+Output& OpCall::view(std::size_t input, std::uint64_t byte_offset, DType dtype,
+                     const Shape& shape) {
+  Output& made = next_output();
+  made.handle = place_.context.view(handles_[input], byte_offset,
+                                    {.device = &place_.device,
+                                     .dtype = dtype,
+                                     .shape = shape,
+                                     .region = place_.region,
+                                     .site = place_.site});
+  made.data = operands_[input].data + byte_offset;
+  made.dtype = dtype;
+  made.shape = shape;
+  return made;
+}
+
+std::byte* OpCall::workspace(std::uint64_t bytes) {
+  workspaces_.reserve(workspaces_.size() + 1);
+  workspaces_.push_back(place_.context.make_held({.device = &place_.device,
+                                                  .dtype = DType::kUint8,
+                                                  .shape = Shape{static_cast<std::int64_t>(bytes)},
+                                                  .region = place_.region,
+                                                  .site = place_.site}));
+  return workspaces_.back().data;
+}
+
+void OpCall::fail_dtype(std::size_t input, std::string_view allowed) const {
+  fail("input {} has dtype {}, {} is allowed", input, name_of(operands_[input].dtype), allowed);
+}
+
+}  // namespace ebb::ops

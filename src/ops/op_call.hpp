@@ -1,0 +1,153 @@
+// One call of an operation: its operands, its attributes, and the results as they come to be.
+//
+// The protocol, from entry to return:
+//   1. the operands are resolved under one lock and held, before anything is allocated: the ladder
+//      may run in any allocation that follows, and end their tensors, but not take their memory;
+//   2. the meaning (src/ops, one for each operation) checks what was given, and makes the outputs;
+//   3. the kernel (src/backends/<device>) fills them. It gets checked arguments only; what the
+//      meaning worked out for it is in params().
+// Where an output's shape depends on data, the kernel makes that output. An error on the way ends
+// the outputs that were made: a call has all its results or leaves nothing behind.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "ebb/ops/table.hpp"
+#include "ebb/tensor/context.hpp"
+#include "ops/int_list.hpp"
+
+namespace ebb::ops {
+
+// A result: a tensor of the call's, held until the call is over.
+struct Output {
+  Handle handle = 0;
+  StorageRef memory;
+  std::byte* data = nullptr;
+  DType dtype = DType::kUnknown;
+  Shape shape;
+};
+
+class OpCall {
+ public:
+  // What the caller chose beside the operation itself.
+  struct Place {
+    Context& context;
+    Device& device;
+    RegionId region = 0;
+    SiteId site = 0;
+  };
+
+  // `inputs` and `attributes` must outlive the call. Throws where the counts of inputs or
+  // attributes are not what the table says, or an input has ended.
+  OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
+         std::span<const double> attributes);
+  ~OpCall();
+  OpCall(const OpCall&) = delete;
+  OpCall& operator=(const OpCall&) = delete;
+
+  const OpSpec& spec() const noexcept { return spec_; }
+  Device& device() const noexcept { return place_.device; }
+  Context& context() const noexcept { return place_.context; }
+
+  // ---- operands
+  std::size_t inputs() const noexcept { return operands_.size(); }
+  // False: an optional input that was left out.
+  bool has(std::size_t i) const noexcept { return i < operands_.size() && bool(operands_[i]); }
+  const Operand& input(std::size_t i) const noexcept { return operands_[i]; }
+  template <typename T>
+  const T* in(std::size_t i) const noexcept {
+    return reinterpret_cast<const T*>(operands_[i].data);
+  }
+
+  // ---- attributes, by their position in the table
+  bool boolean(std::size_t i) const noexcept { return values_[at_[i]] != 0; }
+  std::int64_t integer(std::size_t i) const noexcept {
+    return static_cast<std::int64_t>(values_[at_[i]]);
+  }
+  double number(std::size_t i) const noexcept { return values_[at_[i]]; }
+  DType dtype(std::size_t i) const noexcept { return static_cast<DType>(integer(i)); }
+  std::span<const double> numbers(std::size_t i) const noexcept {
+    return values_.subspan(at_[i] + 1u, static_cast<std::size_t>(values_[at_[i]]));
+  }
+  IntList integers(std::size_t i) const;
+  // integers(i) as extents: throws for a negative one.
+  Shape shape(std::size_t i) const;
+
+  // ---- results
+  std::size_t outputs() const noexcept { return output_count_; }
+  Output& output(std::size_t i) noexcept { return i < kInline ? near_[i] : far_[i - kInline]; }
+  template <typename T>
+  T* out(std::size_t i) noexcept {
+    return reinterpret_cast<T*>(output(i).data);
+  }
+  // The next output, its content unspecified.
+  Output& make(DType dtype, const Shape& shape);
+  // The next output, over the memory of an input.
+  Output& view(std::size_t input, std::uint64_t byte_offset, DType dtype, const Shape& shape);
+  // Memory for the length of the call, in the books like any tensor's.
+  std::byte* workspace(std::uint64_t bytes);
+  // The results are the caller's from now on.
+  void commit() noexcept { committed_ = true; }
+
+  // ---- between the meaning and its kernel
+  template <typename T>
+  T& params() noexcept {
+    static_assert(sizeof(T) <= kParamBytes && std::is_trivially_destructible_v<T>);
+    return *std::launder(reinterpret_cast<T*>(params_));
+  }
+  template <typename T>
+  T& params(const T& value) noexcept {
+    static_assert(sizeof(T) <= kParamBytes && std::is_trivially_destructible_v<T>);
+    return *::new (static_cast<void*>(params_)) T(value);
+  }
+  // The meaning has done it all (a view): no kernel runs.
+  void done() noexcept { done_ = true; }
+  bool is_done() const noexcept { return done_; }
+
+  // ---- `[Name] ...`
+  template <typename... Args>
+  [[noreturn, gnu::cold]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
+    raise(ErrorKind::kInvalidArgument, "[{}] {}", spec_.name,
+          fmt::format(format, std::forward<Args>(args)...));
+  }
+  template <typename... Args>
+  void check(bool holds, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!holds) [[unlikely]]
+      fail(format, std::forward<Args>(args)...);
+  }
+  [[noreturn, gnu::cold]] void fail_dtype(std::size_t input, std::string_view allowed) const;
+
+ private:
+  static constexpr std::size_t kInline = 4;
+  static constexpr std::size_t kParamBytes = 768;
+
+  void take_operands(std::span<const Handle> inputs);
+  void take_attributes();
+  std::size_t take_attribute(const Attribute& attribute, std::size_t at);
+  Output& next_output();
+
+  Place place_;
+  const OpSpec& spec_;
+  std::span<const Handle> handles_;
+  std::span<const double> values_;
+  std::span<Operand> operands_;
+  std::size_t output_count_ = 0;
+  bool committed_ = false;
+  bool done_ = false;
+  std::array<std::uint16_t, kMostAttributes> at_;
+  std::array<Operand, kInline> near_operands_;
+  std::array<Output, kInline> near_;
+  std::vector<Operand> far_operands_;
+  std::vector<Output> far_;
+  std::vector<MadeTensor> workspaces_;
+  alignas(64) std::byte params_[kParamBytes];
+};
+
+}  // namespace ebb::ops
