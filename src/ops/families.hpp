@@ -6,5 +6,7 @@
 namespace ebb::ops {
 
 void add_views(MeaningTable& table);
+void add_products(MeaningTable& table);
+void add_convolutions(MeaningTable& table);
 
 }  // namespace ebb::ops

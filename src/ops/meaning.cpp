@@ -8,6 +8,8 @@ const MeaningTable& meanings() noexcept {
   static const MeaningTable table = [] {
     MeaningTable filled;
     add_views(filled);
+    add_products(filled);
+    add_convolutions(filled);
     return filled;
   }();
   return table;

@@ -7,6 +7,8 @@ namespace {
 const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
+    add_products(kernels);
+    add_convolutions(kernels);
     return kernels;
   }();
   return filled;

@@ -7,4 +7,7 @@ namespace ebb::cpu {
 
 using backends::KernelTable;
 
+void add_products(KernelTable& table);
+void add_convolutions(KernelTable& table);
+
 }  // namespace ebb::cpu
