@@ -10,6 +10,9 @@ const MeaningTable& meanings() noexcept {
     add_views(filled);
     add_products(filled);
     add_convolutions(filled);
+    add_pooling(filled);
+    add_dilation(filled);
+    add_normalisation(filled);
     return filled;
   }();
   return table;

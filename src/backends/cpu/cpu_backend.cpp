@@ -9,6 +9,10 @@ const KernelTable& table() {
     KernelTable kernels;
     add_products(kernels);
     add_convolutions(kernels);
+    add_pooling(kernels);
+    add_dilation(kernels);
+    add_normalisation(kernels);
+    add_softmax(kernels);
     return kernels;
   }();
   return filled;
