@@ -1,10 +1,10 @@
 # ebb_cpu_dependencies: what src/backends/cpu is compiled with and needs at run time.
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+include(EbbOneDnn)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 
 add_library(ebb_cpu_dependencies INTERFACE)
-target_link_libraries(ebb_cpu_dependencies INTERFACE OpenMP::OpenMP_CXX PkgConfig::HWY)
+target_link_libraries(ebb_cpu_dependencies INTERFACE ebb_onednn PkgConfig::HWY)
 
 # On x86-64 three targets: SSE4 (as oneDNN needs it, so every file here may use it), AVX2, AVX-512.
 # Each one more is compile time and size.

@@ -95,6 +95,7 @@ function(ebb_add_library)
   ebb_configure_library(ebb)
   if(EBB_CPU)
     target_link_libraries(ebb PRIVATE $<BUILD_INTERFACE:ebb_cpu_dependencies>)
+    ebb_find_onednn_beside(ebb)
   endif()
   set_target_properties(ebb PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                        SOVERSION ${PROJECT_VERSION_MAJOR})

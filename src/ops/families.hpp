@@ -7,5 +7,10 @@ namespace ebb::ops {
 
 void add_elementwise(MeaningTable& table);
 void add_views(MeaningTable& table);
+void add_products(MeaningTable& table);
+void add_convolutions(MeaningTable& table);
+void add_pooling(MeaningTable& table);
+void add_dilation(MeaningTable& table);
+void add_normalisation(MeaningTable& table);
 
 }  // namespace ebb::ops

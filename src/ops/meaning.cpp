@@ -9,6 +9,11 @@ const MeaningTable& meanings() noexcept {
     MeaningTable filled;
     add_elementwise(filled);
     add_views(filled);
+    add_products(filled);
+    add_convolutions(filled);
+    add_pooling(filled);
+    add_dilation(filled);
+    add_normalisation(filled);
     return filled;
   }();
   return table;

@@ -8,6 +8,12 @@ const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
     add_elementwise(kernels);
+    add_products(kernels);
+    add_convolutions(kernels);
+    add_pooling(kernels);
+    add_dilation(kernels);
+    add_normalisation(kernels);
+    add_softmax(kernels);
     return kernels;
   }();
   return filled;

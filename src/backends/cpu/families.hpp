@@ -8,5 +8,11 @@ namespace ebb::cpu {
 using backends::KernelTable;
 
 void add_elementwise(KernelTable& kernels);
+void add_products(KernelTable& table);
+void add_convolutions(KernelTable& table);
+void add_pooling(KernelTable& table);
+void add_dilation(KernelTable& table);
+void add_normalisation(KernelTable& table);
+void add_softmax(KernelTable& table);
 
 }  // namespace ebb::cpu

@@ -1,28 +1,40 @@
 #include "backends/cpu/parallel.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 
-namespace ebb::cpu {
+#include "backends/cpu/team.hpp"
 
-int team_size() noexcept { return omp_get_max_threads(); }
+namespace ebb::cpu {
+namespace {
+
+struct Loop {
+  std::int64_t count;
+  const FunctionRef<void(std::int64_t, std::int64_t)>& body;
+};
+
+void run_part(void* data) {
+  const Loop& loop = *static_cast<const Loop*>(data);
+  const Team::Part part = Team::part();
+  const std::int64_t begin = loop.count * part.index / part.count;
+  const std::int64_t end = loop.count * (part.index + 1) / part.count;
+  if (begin < end) loop.body(begin, end);
+}
+
+}  // namespace
+
+int team_size() noexcept { return Team::size(); }
 
 void parallel_for(std::int64_t count, std::int64_t grain,
                   FunctionRef<void(std::int64_t, std::int64_t)> body) {
+  // The team is not even loaded for work that is not worth waking it.
   const std::int64_t parts =
-      count <= grain ? 1 : std::min<std::int64_t>(team_size(), (count + grain - 1) / grain);
-  if (parts <= 1 || omp_in_parallel() != 0) {
+      count <= grain ? 1 : std::min<std::int64_t>(Team::available(), (count + grain - 1) / grain);
+  if (parts <= 1) {
     if (count > 0) body(0, count);
     return;
   }
-  const std::int64_t share = (count + parts - 1) / parts;
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(parts))
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t begin = part * share;
-    const std::int64_t end = std::min(count, begin + share);
-    if (begin < end) body(begin, end);
-  }
+  Loop loop{count, body};
+  Team::run(static_cast<int>(parts), run_part, &loop);
 }
 
 }  // namespace ebb::cpu

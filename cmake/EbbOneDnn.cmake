@@ -1,0 +1,27 @@
+# oneDNN: its headers when Ebb is compiled, its library when a kernel first needs it.
+#
+# Nothing links libdnnl.so.3. The CPU backend loads it, and libgomp.so.1, by name (src/backends/cpu/team.cpp,
+# dnn_library.cpp): a program that only keeps books starts without 44 MB of kernels, and the OpenMP team can be told
+# how to wait before it exists. Both are looked for beside Ebb's own library ($ORIGIN), in a build tree also where
+# tools/ensure_onednn.sh put them.
+
+execute_process(
+  COMMAND "${PROJECT_SOURCE_DIR}/tools/ensure_onednn.sh"
+  OUTPUT_VARIABLE EBB_ONEDNN_PREFIX
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(EBB_ONEDNN_PREFIX "${EBB_ONEDNN_PREFIX}" CACHE INTERNAL "Folder of oneDNN's include and lib")
+
+# What calls oneDNN is compiled with.
+add_library(ebb_onednn INTERFACE)
+target_include_directories(ebb_onednn SYSTEM INTERFACE "${EBB_ONEDNN_PREFIX}/include")
+target_link_libraries(ebb_onednn INTERFACE ${CMAKE_DL_LIBS})
+
+# Every program of this build tree; `cmake --install` takes it out again.
+list(APPEND CMAKE_BUILD_RPATH "${EBB_ONEDNN_PREFIX}/lib")
+
+# For a library that contains the layer: the two libraries lie beside it once it is installed.
+function(ebb_find_onednn_beside target)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(PROGRAMS "${EBB_ONEDNN_PREFIX}/lib/libdnnl.so.3" "${EBB_ONEDNN_PREFIX}/lib/libgomp.so.1"
+          DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()

@@ -1,0 +1,99 @@
+// Plans by shape, the least recently used given up first.
+//
+// One cache a thread: a plan's memory objects are pointed at data in each run, so a plan shared
+// between threads would need a lock for as long as it runs. What is dear in a plan, the generated
+// code, is shared all the same: oneDNN keeps its own cache of primitives below, for all threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <list>
+#include <span>
+#include <unordered_map>
+
+#include "backends/cpu/dnn_plan.hpp"
+#include "ebb/base/check.hpp"
+
+namespace ebb::cpu {
+
+// What a plan depends on: the kind of primitive, shapes, strides, paddings.
+class PlanKey {
+ public:
+  explicit PlanKey(std::int64_t kind) { add(kind); }
+  PlanKey& add(std::int64_t word) {
+    EBB_ASSERT(size_ < words_.size());
+    words_[size_++] = word;
+    return *this;
+  }
+  PlanKey& add(std::span<const std::int64_t> words) {
+    for (std::int64_t word : words) {
+      add(word);
+    }
+    return *this;
+  }
+
+  friend bool operator==(const PlanKey& a, const PlanKey& b) noexcept {
+    return a.size_ == b.size_ &&
+           std::memcmp(a.words_.data(), b.words_.data(), a.size_ * sizeof(std::int64_t)) == 0;
+  }
+
+  struct Hash {
+    std::size_t operator()(const PlanKey& key) const noexcept {
+      std::uint64_t hash = key.size_;
+      for (std::size_t i = 0; i < key.size_; ++i) {
+        hash = (hash ^ static_cast<std::uint64_t>(key.words_[i])) * 0x9E3779B97F4A7C15ULL;
+        hash ^= hash >> 29;
+      }
+      return hash;
+    }
+  };
+
+ private:
+  std::array<std::int64_t, 48> words_;  // the first size_ are set
+  std::size_t size_ = 0;
+};
+
+class PlanCache {
+ public:
+  explicit PlanCache(std::size_t capacity) : capacity_(capacity) {}
+
+  // The plan of `key`, made by make() where there is none yet. It stays until as many others as the
+  // cache holds have been asked for.
+  template <typename Make>
+  Plan& get(const PlanKey& key, Make&& make) {
+    if (const auto found = places_.find(key); found != places_.end()) {
+      plans_.splice(plans_.begin(), plans_, found->second);
+      return found->second->plan;
+    }
+    plans_.push_front({key, make()});
+    try {
+      places_.emplace(key, plans_.begin());
+    } catch (...) {
+      plans_.pop_front();
+      throw;
+    }
+    if (plans_.size() > capacity_) {
+      places_.erase(plans_.back().key);
+      plans_.pop_back();
+    }
+    return plans_.front().plan;
+  }
+
+  std::size_t size() const noexcept { return plans_.size(); }
+
+  // This thread's.
+  static PlanCache& here();
+
+ private:
+  struct Entry {
+    PlanKey key;
+    Plan plan;
+  };
+  std::size_t capacity_;
+  std::list<Entry> plans_;  // most recently used first
+  std::unordered_map<PlanKey, std::list<Entry>::iterator, PlanKey::Hash> places_;
+};
+
+}  // namespace ebb::cpu

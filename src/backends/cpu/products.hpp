@@ -1,0 +1,10 @@
+#pragma once
+
+#include "ops/products.hpp"
+
+namespace ebb::cpu {
+
+// float32. Pre: neither the result nor the inner extent is empty.
+void multiply_floats(ops::OpCall& call);
+
+}  // namespace ebb::cpu

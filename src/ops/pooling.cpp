@@ -1,0 +1,83 @@
+#include "ops/pooling.hpp"
+
+#include "ops/families.hpp"
+
+namespace ebb::ops {
+namespace {
+
+constexpr std::size_t kFilterSize = 0;
+constexpr WindowAttributes kAttributes{.strides = 1, .pads = 2, .dilations = 3};
+constexpr std::size_t kOutputSize = 4;
+
+Pooling begin(const OpCall& call, std::size_t axes, std::size_t data) {
+  Pooling made;
+  made.windows.axes = axes;
+  made.windows.size = checked_spatial(call, kFilterSize, axes, 1);
+  take_attributes(call, kAttributes, made.windows);
+  made.channels = take_data(call, data, call.input(data).shape, false, axes, made.windows.batch,
+                            made.windows.in);
+  return made;
+}
+
+Pooling& forward(OpCall& call, std::size_t axes) {
+  Pooling& made = call.params(begin(call, axes, 0));
+  made.windows.out = checked_spatial(call, kOutputSize, axes, 0);
+  call.make(call.input(0).dtype,
+            data_shape(made.windows.batch, made.windows.out, axes, made.channels, false));
+  return made;
+}
+
+void check_comparable(const OpCall& call, std::size_t input) {
+  const DType dtype = call.input(input).dtype;
+  if (dtype != DType::kFloat32 && dtype != DType::kInt32)
+    call.fail_dtype(input, "float32 or int32");
+}
+
+template <std::size_t kAxes>
+void average(OpCall& call) {
+  check_float32(call, 1);
+  forward(call, kAxes);
+}
+
+template <std::size_t kAxes>
+void maximum(OpCall& call) {
+  check_comparable(call, 0);
+  forward(call, kAxes);
+}
+
+void maximum_with_argmax(OpCall& call) {
+  check_comparable(call, 0);
+  Pooling& made = forward(call, 2);
+  made.batch_in_index = call.boolean(5);
+  call.make(DType::kInt32, call.output(0).shape);
+}
+
+// dy, input (and the result, which the kernels do without) -> the input's gradient.
+template <std::size_t kAxes>
+void gradient(OpCall& call) {
+  check_float32(call, 2);
+  Pooling& made = call.params(begin(call, kAxes, 1));
+  std::int64_t batch = 0;
+  const Shape& dy = call.input(0).shape;
+  const std::int64_t channels = take_data(call, 0, dy, false, kAxes, batch, made.windows.out);
+  call.check(batch == made.windows.batch && channels == made.channels,
+             "a gradient of shape {} was given, batch {} and {} channels are allowed",
+             dy.to_string(), made.windows.batch, made.channels);
+  call.make(DType::kFloat32, call.input(1).shape);
+}
+
+}  // namespace
+
+void add_pooling(MeaningTable& table) {
+  table.set(op_id("AvgPool"), average<2>);
+  table.set(op_id("AvgPool3D"), average<3>);
+  table.set(op_id("AvgPoolGrad"), gradient<2>);
+  table.set(op_id("AvgPool3DGrad"), gradient<3>);
+  table.set(op_id("MaxPool"), maximum<2>);
+  table.set(op_id("MaxPool3D"), maximum<3>);
+  table.set(op_id("MaxPoolGrad"), gradient<2>);
+  table.set(op_id("MaxPool3DGrad"), gradient<3>);
+  table.set(op_id("MaxPoolWithArgmax"), maximum_with_argmax);
+}
+
+}  // namespace ebb::ops

@@ -1,0 +1,59 @@
+#include "ops/windows.hpp"
+
+#include <algorithm>
+
+namespace ebb::ops {
+
+Spatial checked_spatial(const OpCall& call, std::size_t attribute, std::size_t axes,
+                        std::int64_t least) {
+  const IntList values = call.integers(attribute);
+  const std::string_view name = call.spec().attributes[attribute].name;
+  call.check(values.size() == axes, "{} {} were given, {} numbers are allowed", name,
+             dims_to_string(values), axes);
+  Spatial made{1, 1, 1};
+  for (std::size_t i = 0; i < axes; ++i) {
+    call.check(values[i] >= least, "{} {} were given, {} or more is allowed", name,
+               dims_to_string(values), least);
+    made[i] = values[i];
+  }
+  return made;
+}
+
+void take_attributes(const OpCall& call, const WindowAttributes& at, Windows& windows) {
+  windows.stride = checked_spatial(call, at.strides, windows.axes, 1);
+  windows.dilation = checked_spatial(call, at.dilations, windows.axes, 1);
+  const IntList pads = call.integers(at.pads);
+  call.check(pads.size() == 2 * windows.axes, "pads {} were given, {} numbers are allowed",
+             dims_to_string(pads), 2 * windows.axes);
+  for (const std::int64_t pad : pads) {
+    call.check(pad >= 0, "pads {} were given, 0 or more is allowed", dims_to_string(pads));
+  }
+  for (std::size_t i = 0; i < windows.axes; ++i) windows.before[i] = pads[2 * i];
+}
+
+std::int64_t take_data(const OpCall& call, std::size_t input, const Shape& data,
+                       bool channels_first, std::size_t axes, std::int64_t& batch,
+                       Spatial& extents) {
+  call.check(data.rank() == axes + 2, "input {} of shape {} was given, rank {} is allowed", input,
+             data.to_string(), axes + 2);
+  batch = data.dims()[0];
+  for (std::size_t i = 0; i < axes; ++i) extents[i] = data.dims()[(channels_first ? 2 : 1) + i];
+  return data.dims()[channels_first ? 1 : axes + 1];
+}
+
+Shape data_shape(std::int64_t batch, const Spatial& extents, std::size_t axes,
+                 std::int64_t channels, bool channels_first) {
+  IntList dims{batch};
+  if (channels_first) dims.push_back(channels);
+  for (std::size_t i = 0; i < axes; ++i) dims.push_back(extents[i]);
+  if (!channels_first) dims.push_back(channels);
+  return Shape(dims);
+}
+
+void check_float32(const OpCall& call, std::size_t inputs) {
+  for (std::size_t i = 0; i < inputs; ++i) {
+    if (call.input(i).dtype != DType::kFloat32) call.fail_dtype(i, "float32");
+  }
+}
+
+}  // namespace ebb::ops
