@@ -1,4 +1,4 @@
-// What every test needs: TensorFlow.js with both backends, Ebb, and the law after each test.
+// What every test needs: TensorFlow.js with each backend, Ebb, and the law after each test.
 import { afterEach, describe } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -6,12 +6,13 @@ import { createRequire } from 'node:module';
 export const require = createRequire(import.meta.url);
 export const tf = require('@tensorflow/tfjs');
 require('@tensorflow/tfjs-backend-wasm');
+require('ebb-tfjs/backend');
 export const ebb = require('ebb-tfjs');
 tf.enableProdMode();
 
-export const BACKENDS = (process.env.EBB_TEST_BACKENDS ?? 'cpu,wasm').split(',');
+export const BACKENDS = (process.env.EBB_TEST_BACKENDS ?? 'cpu,wasm,ebb').split(',');
 
-const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm' };
+const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm', ebb: 'EbbBackend' };
 
 /** Makes a backend current, and makes sure that it is the one: a broken one falls back silently. */
 export async function use(backend) {
