@@ -5,6 +5,7 @@
 
 namespace ebb::ops {
 
+void add_elementwise(MeaningTable& table);
 void add_views(MeaningTable& table);
 void add_products(MeaningTable& table);
 void add_convolutions(MeaningTable& table);

@@ -7,6 +7,7 @@ namespace ebb::ops {
 const MeaningTable& meanings() noexcept {
   static const MeaningTable table = [] {
     MeaningTable filled;
+    add_elementwise(filled);
     add_views(filled);
     add_products(filled);
     add_convolutions(filled);

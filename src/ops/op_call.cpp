@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "ebb/ops/run.hpp"
+
 namespace ebb::ops {
 namespace {
 
@@ -187,12 +189,24 @@ Output& OpCall::view(std::size_t input, std::uint64_t byte_offset, DType dtype,
 
 std::byte* OpCall::workspace(std::uint64_t bytes) {
   workspaces_.reserve(workspaces_.size() + 1);
-  workspaces_.push_back(place_.context.make_held({.device = &place_.device,
-                                                  .dtype = DType::kUint8,
-                                                  .shape = Shape{static_cast<std::int64_t>(bytes)},
-                                                  .region = place_.region,
-                                                  .site = place_.site}));
+  workspaces_.push_back(
+      place_.context.make_held({.device = &place_.device,
+                                .dtype = DType::kUint8,
+                                .shape = Shape{static_cast<std::int64_t>(bytes)},
+                                .region = place_.region,
+                                .site = place_.site}));
   return workspaces_.back().data;
+}
+
+void OpCall::convert_input(std::size_t i, DType dtype) {
+  if (operands_[i].dtype == dtype) return;
+  workspaces_.reserve(workspaces_.size() + 1);
+  const double attribute = static_cast<double>(dtype);
+  OpResult converted;
+  run({place_.context, place_.device, place_.region, place_.site}, op_id("Cast"),
+      handles_.subspan(i, 1), {&attribute, 1}, {&converted, 1});
+  workspaces_.push_back({.handle = converted.handle, .memory = {}, .data = nullptr});
+  place_.context.resolve({&converted.handle, 1}, operands_.subspan(i, 1), spec_.name);
 }
 
 void OpCall::fail_dtype(std::size_t input, std::string_view allowed) const {

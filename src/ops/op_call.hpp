@@ -66,6 +66,9 @@ class OpCall {
     return reinterpret_cast<const T*>(operands_[i].data);
   }
 
+  // Puts a copy of the input, as another dtype, in its place.
+  void convert_input(std::size_t i, DType dtype);
+
   // ---- attributes, by their position in the table
   bool boolean(std::size_t i) const noexcept { return values_[at_[i]] != 0; }
   std::int64_t integer(std::size_t i) const noexcept {
@@ -146,7 +149,7 @@ class OpCall {
   std::array<Output, kInline> near_;
   std::vector<Operand> far_operands_;
   std::vector<Output> far_;
-  std::vector<MadeTensor> workspaces_;
+  std::vector<MadeTensor> workspaces_;  // ended with the call
   alignas(64) std::byte params_[kParamBytes];
 };
 

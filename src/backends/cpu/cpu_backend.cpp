@@ -7,6 +7,7 @@ namespace {
 const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
+    add_elementwise(kernels);
     add_products(kernels);
     add_convolutions(kernels);
     add_pooling(kernels);

@@ -7,6 +7,7 @@ namespace ebb::cpu {
 
 using backends::KernelTable;
 
+void add_elementwise(KernelTable& kernels);
 void add_products(KernelTable& table);
 void add_convolutions(KernelTable& table);
 void add_pooling(KernelTable& table);

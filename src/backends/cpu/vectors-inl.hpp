@@ -1,0 +1,84 @@
+// Loops over dense runs with Highway vectors. Included once for each target.
+#if defined(EBB_VECTORS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EBB_VECTORS_INL_HPP
+#undef EBB_VECTORS_INL_HPP
+#else
+#define EBB_VECTORS_INL_HPP
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace ebb::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The first `count` elements, count < Lanes(d); never reads past them.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> LoadSome(D d, const T* HWY_RESTRICT from, std::size_t count) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN T lanes[hn::MaxLanes(D())] = {};
+  for (std::size_t i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+#endif
+}
+
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void StoreSome(hn::Vec<D> value, D d, T* HWY_RESTRICT to, std::size_t count) {
+#if HWY_TARGET <= HWY_AVX3
+  hn::BlendedStore(value, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN T lanes[hn::MaxLanes(D())];
+  hn::Store(value, d, lanes);
+  for (std::size_t i = 0; i < count; ++i) to[i] = lanes[i];
+#endif
+}
+
+// y = f(x)
+template <class D, typename T = hn::TFromD<D>, typename Function>
+HWY_INLINE void Map(D d, const T* HWY_RESTRICT x, T* HWY_RESTRICT y, std::size_t count,
+                    Function f) {
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i);
+  if (i < count) StoreSome(f(LoadSome(d, x + i, count - i)), d, y + i, count - i);
+}
+
+// Calls each(a, b, i, count) for vectors of both operands; count == Lanes(d) but for the last.
+template <class D, typename T = hn::TFromD<D>, typename Each>
+HWY_INLINE void Pairs(D d, const T* HWY_RESTRICT a, std::int64_t a_step, const T* HWY_RESTRICT b,
+                      std::int64_t b_step, std::size_t count, Each each) {
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  if (a_step != 0 && b_step != 0) {
+    for (; i + lanes <= count; i += lanes) each(hn::LoadU(d, a + i), hn::LoadU(d, b + i), i, lanes);
+    if (i < count) {
+      each(LoadSome(d, a + i, count - i), LoadSome(d, b + i, count - i), i, count - i);
+    }
+  } else if (a_step != 0) {
+    const auto all = hn::Set(d, *b);
+    for (; i + lanes <= count; i += lanes) each(hn::LoadU(d, a + i), all, i, lanes);
+    if (i < count) each(LoadSome(d, a + i, count - i), all, i, count - i);
+  } else {
+    const auto all = hn::Set(d, *a);
+    const auto same = hn::Set(d, *b);
+    for (; i < count; i += lanes) {
+      const std::size_t some = count - i < lanes ? count - i : lanes;
+      const auto right = b_step == 0      ? same
+                         : some == lanes ? hn::LoadU(d, b + i)
+                                         : LoadSome(d, b + i, some);
+      each(all, right, i, some);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace ebb::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // EBB_VECTORS_INL_HPP
