@@ -9,6 +9,8 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/vectors-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 namespace {
@@ -51,6 +53,7 @@ struct Sigmoid {
   }
 };
 
+// In place, which vectors-inl.hpp's loops are not for.
 template <typename Function>
 void map(Function function, float* data, std::int64_t count) {
   const Tag d;
@@ -60,8 +63,8 @@ void map(Function function, float* data, std::int64_t count) {
     hn::StoreU(function(d, hn::LoadU(d, data + i)), d, data + i);
   }
   if (i < count) {
-    const auto rest = hn::FirstN(d, static_cast<std::size_t>(count - i));
-    hn::BlendedStore(function(d, hn::MaskedLoad(rest, d, data + i)), rest, d, data + i);
+    const auto rest = static_cast<std::size_t>(count - i);
+    StoreSome(function(d, LoadSome(d, data + i, rest)), d, data + i, rest);
   }
 }
 

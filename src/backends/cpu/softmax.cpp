@@ -14,6 +14,8 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/vectors-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 namespace {
@@ -22,14 +24,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vec = hn::Vec<Tag>;
 
-// Calls full(i) for each whole vector of a row and part(i, mask) for what is left.
+// Calls full(i) for each whole vector of a row and part(i, how many) for what is left.
 template <typename Full, typename Part>
 HWY_INLINE void for_each_vector(std::int64_t count, Full full, Part part) {
   const Tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = 0;
   for (; i + lanes <= count; i += lanes) full(i);
-  if (i < count) part(i, hn::FirstN(d, static_cast<std::size_t>(count - i)));
+  if (i < count) part(i, static_cast<std::size_t>(count - i));
 }
 
 // The largest of a row; NaN if there is one in it.
@@ -45,8 +47,8 @@ float largest(const float* x, std::int64_t count) {
         most = hn::Max(most, v);
         broken = hn::IfThenElse(hn::IsNaN(v), v, broken);
       },
-      [&](std::int64_t i, auto mask) HWY_ATTR {
-        const Vec v = hn::IfThenElse(mask, hn::MaskedLoad(mask, d, x + i), lowest);
+      [&](std::int64_t i, std::size_t n) HWY_ATTR {
+        const Vec v = hn::IfThenElse(hn::FirstN(d, n), LoadSome(d, x + i, n), lowest);
         most = hn::Max(most, v);
         broken = hn::IfThenElse(hn::IsNaN(v), v, broken);
       });
@@ -67,10 +69,10 @@ float exponentials(const float* x, float* y, std::int64_t count, float most) {
         if constexpr (kStore) hn::StoreU(e, d, y + i);
         sum = hn::Add(sum, e);
       },
-      [&](std::int64_t i, auto mask) HWY_ATTR {
-        const Vec e = hn::CallExp(d, hn::Sub(hn::MaskedLoad(mask, d, x + i), shift));
-        if constexpr (kStore) hn::BlendedStore(e, mask, d, y + i);
-        sum = hn::Add(sum, hn::IfThenElseZero(mask, e));
+      [&](std::int64_t i, std::size_t n) HWY_ATTR {
+        const Vec e = hn::CallExp(d, hn::Sub(LoadSome(d, x + i, n), shift));
+        if constexpr (kStore) StoreSome(e, d, y + i, n);
+        sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, n), e));
       });
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
@@ -83,9 +85,8 @@ void scale(const float* x, float* y, std::int64_t count, float factor, float ter
   for_each_vector(
       count,
       [&](std::int64_t i) HWY_ATTR { hn::StoreU(hn::MulAdd(hn::LoadU(d, x + i), f, t), d, y + i); },
-      [&](std::int64_t i, auto mask) HWY_ATTR {
-        hn::BlendedStore(hn::MulAdd(hn::MaskedLoad(mask, d, x + i), f, t), mask, d, y + i);
-      });
+      [&](std::int64_t i, std::size_t n)
+          HWY_ATTR { StoreSome(hn::MulAdd(LoadSome(d, x + i, n), f, t), d, y + i, n); });
 }
 
 void softmax_row(const float* x, float* y, std::int64_t count) {
