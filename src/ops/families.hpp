@@ -7,5 +7,7 @@ namespace ebb::ops {
 
 void add_elementwise(MeaningTable& table);
 void add_views(MeaningTable& table);
+void add_signal(MeaningTable& table);
+void add_sorting(MeaningTable& table);
 
 }  // namespace ebb::ops

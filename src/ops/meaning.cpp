@@ -9,6 +9,8 @@ const MeaningTable& meanings() noexcept {
     MeaningTable filled;
     add_elementwise(filled);
     add_views(filled);
+    add_signal(filled);
+    add_sorting(filled);
     return filled;
   }();
   return table;

@@ -8,6 +8,9 @@ const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
     add_elementwise(kernels);
+    add_signal(kernels);
+    add_sorting(kernels);
+    add_unique(kernels);
     return kernels;
   }();
   return filled;

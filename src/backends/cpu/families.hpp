@@ -8,5 +8,8 @@ namespace ebb::cpu {
 using backends::KernelTable;
 
 void add_elementwise(KernelTable& kernels);
+void add_signal(KernelTable& kernels);
+void add_sorting(KernelTable& kernels);
+void add_unique(KernelTable& kernels);
 
 }  // namespace ebb::cpu
