@@ -9,5 +9,7 @@ void add_elementwise(MeaningTable& table);
 void add_views(MeaningTable& table);
 void add_signal(MeaningTable& table);
 void add_sorting(MeaningTable& table);
+void add_image(MeaningTable& table);
+void add_suppression(MeaningTable& table);
 
 }  // namespace ebb::ops

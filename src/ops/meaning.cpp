@@ -11,6 +11,8 @@ const MeaningTable& meanings() noexcept {
     add_views(filled);
     add_signal(filled);
     add_sorting(filled);
+    add_image(filled);
+    add_suppression(filled);
     return filled;
   }();
   return table;

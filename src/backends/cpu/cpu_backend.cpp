@@ -11,6 +11,9 @@ const KernelTable& table() {
     add_signal(kernels);
     add_sorting(kernels);
     add_unique(kernels);
+    add_image_resize(kernels);
+    add_image_turn(kernels);
+    add_suppression(kernels);
     return kernels;
   }();
   return filled;

@@ -11,5 +11,8 @@ void add_elementwise(KernelTable& kernels);
 void add_signal(KernelTable& kernels);
 void add_sorting(KernelTable& kernels);
 void add_unique(KernelTable& kernels);
+void add_image_resize(KernelTable& kernels);
+void add_image_turn(KernelTable& kernels);
+void add_suppression(KernelTable& kernels);
 
 }  // namespace ebb::cpu
