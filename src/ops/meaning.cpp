@@ -14,6 +14,10 @@ const MeaningTable& meanings() noexcept {
     add_pooling(filled);
     add_dilation(filled);
     add_normalisation(filled);
+    add_signal(filled);
+    add_sorting(filled);
+    add_image(filled);
+    add_suppression(filled);
     return filled;
   }();
   return table;

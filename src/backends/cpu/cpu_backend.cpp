@@ -14,6 +14,12 @@ const KernelTable& table() {
     add_dilation(kernels);
     add_normalisation(kernels);
     add_softmax(kernels);
+    add_signal(kernels);
+    add_sorting(kernels);
+    add_unique(kernels);
+    add_image_resize(kernels);
+    add_image_turn(kernels);
+    add_suppression(kernels);
     return kernels;
   }();
   return filled;

@@ -14,5 +14,11 @@ void add_pooling(KernelTable& table);
 void add_dilation(KernelTable& table);
 void add_normalisation(KernelTable& table);
 void add_softmax(KernelTable& table);
+void add_signal(KernelTable& kernels);
+void add_sorting(KernelTable& kernels);
+void add_unique(KernelTable& kernels);
+void add_image_resize(KernelTable& kernels);
+void add_image_turn(KernelTable& kernels);
+void add_suppression(KernelTable& kernels);
 
 }  // namespace ebb::cpu
