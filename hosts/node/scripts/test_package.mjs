@@ -23,6 +23,14 @@ import ebb, { budget, memory, reclaim, tidy } from 'ebb-tfjs';
 reclaim.on();
 console.log(await tidy(async () => 7), budget('1GB'), memory().created, ebb.reclaim.isOn);`;
 
+/** Every library that the package carries is used: products and convolutions are oneDNN's. */
+const BACKEND = `
+const tf = require('ebb-tfjs/backend');
+const x = tf.ones([1, 8, 8, 4]);
+const y = tf.conv2d(x, tf.ones([3, 3, 4, 16]), 1, 'valid').sum();
+const z = tf.matMul(tf.ones([64, 64]), tf.ones([64, 64])).max();
+console.log(tf.backend().constructor.name, y.dataSync()[0], z.dataSync()[0]);`;
+
 let passed = 0;
 let failed = 0;
 function check(title, actual, expected) {
@@ -46,6 +54,7 @@ function install(folder) {
   execFileSync('npm', ['install', ...flags, tarball, ...wanted], { ...options, cwd: project });
   writeFileSync(join(project, 'app.js'), PROGRAM);
   writeFileSync(join(project, 'typed.mjs'), TYPED);
+  writeFileSync(join(project, 'backend.js'), BACKEND);
   return project;
 }
 
@@ -66,6 +75,11 @@ function use(project) {
   const addon = join(project, 'node_modules', 'ebb-tfjs', 'prebuilt', 'ebb_node.node');
   const others = librariesOf(addon).filter((name) => !OF_THE_MACHINE.test(name));
   check('the addon needs only the C library', others.join(), '');
+  const bare = spawnSync('env', ['-i', process.execPath, 'backend.js'], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+  check('the backend, nothing but Node', lastLine((bare.stdout + bare.stderr).trim()), 'EbbBackend 20736 64');
   check('without Ebb', lastLine(node('app.js')), 'BackendWasm growing');
   check('--import', lastLine(node('--import', 'ebb-tfjs/auto', 'app.js')), 'BackendWasm flat');
   check('--require', lastLine(node('--require', 'ebb-tfjs/auto', 'app.js')), 'BackendWasm flat');

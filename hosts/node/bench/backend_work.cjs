@@ -1,0 +1,164 @@
+// One piece of work on one backend, in a process of its own: backend_work.cjs <work> <ebb|wasm|null|node>
+// Prints {median, best} in microseconds.
+const { dirname } = require('node:path');
+const { createRequire } = require('node:module');
+
+const [work, backend] = process.argv.slice(2);
+
+async function load() {
+  if (backend === 'ebb') return require('..' + '/dist/backend/index.js');
+  if (backend === 'node') {
+    // The real tfjs-node, in a folder of its own: it needs a library that no registry here carries.
+    return createRequire(`${process.env.EBB_TFJS_NODE}/index.js`)('@tensorflow/tfjs-node');
+  }
+  const tf = require('@tensorflow/tfjs');
+  if (backend === 'wasm') {
+    const wasm = require('@tensorflow/tfjs-backend-wasm');
+    wasm.setWasmPaths(`${dirname(require.resolve('@tensorflow/tfjs-backend-wasm'))}/`);
+  }
+  if (backend === 'null') require('./backend_null.cjs')();
+  await tf.setBackend(backend);
+  return tf;
+}
+
+function dense(tf, sizes) {
+  const model = tf.sequential();
+  for (let i = 1; i < sizes.length; i++) {
+    model.add(
+      tf.layers.dense({
+        units: sizes[i],
+        inputShape: i === 1 ? [sizes[0]] : undefined,
+        activation: i < sizes.length - 1 ? 'relu' : 'softmax',
+      }),
+    );
+  }
+  return model;
+}
+
+/** The network of TensorFlow.js's own MNIST example. */
+function convolutional(tf) {
+  const { conv2d, dense: fully, flatten, maxPooling2d } = tf.layers;
+  const initial = { kernelInitializer: 'varianceScaling' };
+  const model = tf.sequential();
+  model.add(
+    conv2d({ inputShape: [28, 28, 1], kernelSize: 5, filters: 8, activation: 'relu', ...initial }),
+  );
+  model.add(maxPooling2d({ poolSize: [2, 2], strides: [2, 2] }));
+  model.add(conv2d({ kernelSize: 5, filters: 16, activation: 'relu', ...initial }));
+  model.add(maxPooling2d({ poolSize: [2, 2], strides: [2, 2] }));
+  model.add(flatten());
+  model.add(fully({ units: 10, activation: 'softmax', ...initial }));
+  return model;
+}
+
+function training(tf, model, shape, batch) {
+  model.compile({ optimizer: 'adam', loss: 'categoricalCrossentropy' });
+  const x = tf.randomUniform([batch, ...shape]);
+  const y = tf.oneHot(tf.randomUniform([batch], 0, 10, 'int32'), 10);
+  return () => model.trainOnBatch(x, y);
+}
+
+const WORKS = {
+  smallAdd(tf) {
+    const [a, b] = [tf.ones([8]), tf.ones([8])];
+    return () => tf.add(a, b).dispose();
+  },
+  matmul32(tf) {
+    const a = tf.randomUniform([32, 32]);
+    return () => tf.matMul(a, a).dispose();
+  },
+  matmul1024(tf) {
+    const a = tf.randomUniform([1024, 1024]);
+    return () => read(tf.matMul(a, a));
+  },
+  add1M(tf) {
+    const a = tf.randomUniform([1 << 20]);
+    return () => tf.add(a, a).dispose();
+  },
+  softmax(tf) {
+    const a = tf.randomUniform([1024, 1024]);
+    return () => tf.softmax(a).dispose();
+  },
+  sum1M(tf) {
+    const a = tf.randomUniform([1 << 20]);
+    return () => tf.sum(a).dispose();
+  },
+  conv(tf) {
+    const [x, w] = [tf.randomUniform([32, 64, 64, 3]), tf.randomUniform([3, 3, 3, 16])];
+    return () => tf.conv2d(x, w, 1, 'same').dispose();
+  },
+  fusedConv(tf) {
+    const [x, filter] = [tf.randomUniform([8, 56, 56, 64]), tf.randomUniform([3, 3, 64, 64])];
+    const bias = tf.randomUniform([64]);
+    return () =>
+      tf.fused
+        .conv2d({ x, filter, strides: 1, pad: 'same', bias, activation: 'relu' })
+        .dispose();
+  },
+  train32: (tf) => training(tf, dense(tf, [784, 128, 64, 10]), [784], 32),
+  train1024: (tf) => training(tf, dense(tf, [784, 128, 64, 10]), [784], 1024),
+  trainConv: (tf) => training(tf, convolutional(tf), [28, 28, 1], 128),
+  predict40(tf) {
+    const model = tf.sequential();
+    for (let i = 0; i < 40; i++) {
+      model.add(
+        tf.layers.dense({
+          units: 128,
+          inputShape: [128],
+          activation: 'relu',
+          kernelInitializer: 'ones',
+        }),
+      );
+    }
+    const x = tf.ones([1, 128]);
+    return () => model.predict(x).dispose();
+  },
+  roundTrip(tf) {
+    const values = new Float32Array(1 << 20).fill(1);
+    return () => {
+      const x = tf.tensor1d(values);
+      const y = tf.add(x, 1);
+      y.dataSync();
+      x.dispose();
+      y.dispose();
+    };
+  },
+};
+
+function read(tensor) {
+  tensor.dispose();
+}
+
+const median = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
+
+/** Batches of a few milliseconds, for a second or so. */
+async function measure(step, seconds = 1.2) {
+  const awaits = (await 0, step()) instanceof Promise;
+  const run = async (count) => {
+    const start = performance.now();
+    if (awaits) for (let i = 0; i < count; i++) await step();
+    else for (let i = 0; i < count; i++) step();
+    return (performance.now() - start) / count;
+  };
+  const warm = performance.now() + 300;
+  let once = await run(3);
+  while (performance.now() < warm) once = await run(Math.max(1, Math.ceil(3 / once)));
+  const count = Math.max(1, Math.round(5 / once));
+  const times = [];
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end || times.length < 5) times.push(await run(count));
+  return { median: median(times) * 1000, best: Math.min(...times) * 1000 };
+}
+
+async function main() {
+  const tf = await load();
+  if (work === 'start') {
+    tf.add(tf.ones([8]), 1).dataSync();
+    console.log(JSON.stringify({ rss: process.memoryUsage.rss() }));
+    return;
+  }
+  console.log(JSON.stringify(await measure(WORKS[work](tf))));
+  process.exit(0);
+}
+
+main();
