@@ -42,7 +42,8 @@ void AddComparisons(BinaryRows& rows) {
     rows.set(id, DType::kInt32, ComparisonOf<std::int32_t>(function));
   };
   both(op_id("Equal"), [](auto x, auto y) { return hn::Eq(x, y); });
-  both(op_id("NotEqual"), [](auto x, auto y) { return hn::Ne(x, y); });
+  // NaN differs from everything.
+  both(op_id("NotEqual"), [](auto x, auto y) { return hn::Not(hn::Eq(x, y)); });
   both(op_id("Greater"), [](auto x, auto y) { return hn::Gt(x, y); });
   rows.set(op_id("GreaterEqual"), DType::kFloat32,
            ComparisonOf<float>([](auto x, auto y) { return hn::Ge(x, y); }));

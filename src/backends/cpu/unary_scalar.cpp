@@ -84,7 +84,7 @@ constexpr auto kSigmoid = [](auto a, const double*) {
 constexpr auto kSoftplus = [](auto a, const double*) {
   const auto x = floating(a);
   using F = std::remove_const_t<decltype(x)>;
-  const F threshold = std::log(std::numeric_limits<float>::epsilon()) + F(2);
+  const F threshold = std::log(std::numeric_limits<F>::epsilon()) + F(2);
   if (x < threshold) return std::exp(x);
   if (x > -threshold) return x;
   return std::log1p(std::exp(x));

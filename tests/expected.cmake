@@ -1,0 +1,24 @@
+# What the operations must give, computed by NumPy and SciPy when the tests are built.
+# The distribution's Python is the one that its NumPy is for.
+find_program(EBB_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(EBB_PYTHON NAMES python3 REQUIRED)
+file(GLOB expected_families CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/expected/*.py)
+list(FILTER expected_families EXCLUDE REGEX "/(case|__init__)\\.py$")
+set(expected_files "")
+foreach(module IN LISTS expected_families)
+  get_filename_component(family "${module}" NAME_WE)
+  set(file "${PROJECT_BINARY_DIR}/expected/${family}.jsonl")
+  add_custom_command(
+    OUTPUT "${file}"
+    COMMAND ${EBB_PYTHON} -B "${PROJECT_SOURCE_DIR}/tools/make_expected.py" ${family} "${file}"
+    DEPENDS "${module}" "${PROJECT_SOURCE_DIR}/tools/make_expected.py"
+            "${PROJECT_SOURCE_DIR}/tools/expected/case.py"
+    COMMENT "Expected results: ${family}")
+  list(APPEND expected_files "${file}")
+endforeach()
+add_custom_target(ebb_expected DEPENDS ${expected_files})
+set(list "${PROJECT_BINARY_DIR}/expected/list.txt")
+list(JOIN expected_files "\n" lines)
+file(CONFIGURE OUTPUT "${list}" CONTENT "@lines@\n" @ONLY)
+add_dependencies(test_conformance ebb_expected)
+target_compile_definitions(test_conformance PRIVATE EBB_EXPECTED_LIST="${list}")

@@ -1,0 +1,1 @@
+"""What NumPy and SciPy say of each operation: tools/make_expected.py."""
