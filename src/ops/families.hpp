@@ -16,5 +16,7 @@ void add_signal(MeaningTable& table);
 void add_sorting(MeaningTable& table);
 void add_image(MeaningTable& table);
 void add_suppression(MeaningTable& table);
+void add_counting(MeaningTable& table);
+void add_random(MeaningTable& table);
 
 }  // namespace ebb::ops

@@ -18,6 +18,8 @@ const MeaningTable& meanings() noexcept {
     add_sorting(filled);
     add_image(filled);
     add_suppression(filled);
+    add_counting(filled);
+    add_random(filled);
     return filled;
   }();
   return table;

@@ -20,6 +20,8 @@ const KernelTable& table() {
     add_image_resize(kernels);
     add_image_turn(kernels);
     add_suppression(kernels);
+    add_counting(kernels);
+    add_random(kernels);
     return kernels;
   }();
   return filled;

@@ -20,5 +20,7 @@ void add_unique(KernelTable& kernels);
 void add_image_resize(KernelTable& kernels);
 void add_image_turn(KernelTable& kernels);
 void add_suppression(KernelTable& kernels);
+void add_counting(KernelTable& kernels);
+void add_random(KernelTable& kernels);
 
 }  // namespace ebb::cpu
