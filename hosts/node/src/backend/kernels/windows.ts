@@ -1,7 +1,8 @@
 // Convolutions, dilations and pools. What 'same', 'valid', a number or explicit paddings mean is worked out
 // by TensorFlow.js's own functions; the core gets numbers.
-import { backend_util, type TensorInfo } from '@tensorflow/tfjs-core';
+import { backend_util, type TensorInfo, util } from '@tensorflow/tfjs-core';
 import { type Attributes, type Inputs, type Kernel, manyOp, op, type OpName } from '../kernel';
+import { identity } from './views';
 
 type Quad = [number, number, number, number];
 type Quint = [number, number, number, number, number];
@@ -106,19 +107,20 @@ function dilation(name: OpName, operands: string[]): Kernel {
   );
 }
 
+const info2D = (attrs: Attributes, inputs: Inputs, image: string): Info2D =>
+  backend_util.computePool2DInfo(
+    shapeOf(inputs, image) as Quad,
+    attrs.filterSize as number,
+    attrs.strides as number,
+    1,
+    attrs.pad as 'same',
+    attrs.dimRoundingMode as 'floor',
+  );
+
 const pool2D =
   (image: string) =>
   (attrs: Attributes, inputs: Inputs): Attributes => ({
-    ...flat2D(
-      backend_util.computePool2DInfo(
-        shapeOf(inputs, image) as Quad,
-        attrs.filterSize as number,
-        attrs.strides as number,
-        1,
-        attrs.pad as 'same',
-        attrs.dimRoundingMode as 'floor',
-      ),
-    ),
+    ...flat2D(info2D(attrs, inputs, image)),
     includeBatchInIndex: attrs.includeBatchInIndex,
   });
 
@@ -137,11 +139,19 @@ const pool3D =
       ),
     );
 
+/** A window of one cell that keeps the shape does nothing, wherever its strides and padding would put it. */
+function unlessOne(pool: Kernel): Kernel {
+  return (params) => {
+    const { outShape, inShape, filterHeight, filterWidth } = info2D(params.attrs, params.inputs, 'x');
+    const isOne = filterHeight === 1 && filterWidth === 1 && util.arraysEqual(inShape, outShape);
+    return isOne ? identity(params) : pool(params);
+  };
+}
+
 const FUSED = ['x', 'filter', 'bias?', 'preluActivationWeights?'];
-const [X, DY] = [input('x'), input('dy')];
+const X = input('x');
 const FILTER = input('filter');
 const [INPUT_SHAPE, FILTER_SHAPE] = [attribute('inputShape'), attribute('filterShape')];
-void DY;
 
 export const windows: Record<string, Kernel> = {
   Conv2D: convolution('Conv2D', ['x', 'filter'], X, FILTER),
@@ -175,11 +185,11 @@ export const windows: Record<string, Kernel> = {
   Dilation2D: dilation('Dilation2D', ['x', 'filter']),
   Dilation2DBackpropFilter: dilation('Dilation2DBackpropFilter', ['x', 'filter', 'dy']),
   Dilation2DBackpropInput: dilation('Dilation2DBackpropInput', ['x', 'filter', 'dy']),
-  AvgPool: op('AvgPool', ['x'], pool2D('x')),
+  AvgPool: unlessOne(op('AvgPool', ['x'], pool2D('x'))),
   AvgPoolGrad: op('AvgPoolGrad', ['dy', 'input'], pool2D('input')),
   AvgPool3D: op('AvgPool3D', ['x'], pool3D('x')),
   AvgPool3DGrad: op('AvgPool3DGrad', ['dy', 'input'], pool3D('input')),
-  MaxPool: op('MaxPool', ['x'], pool2D('x')),
+  MaxPool: unlessOne(op('MaxPool', ['x'], pool2D('x'))),
   MaxPoolGrad: op('MaxPoolGrad', ['dy', 'input', 'output?'], pool2D('input')),
   MaxPool3D: op('MaxPool3D', ['x'], pool3D('x')),
   MaxPool3DGrad: op('MaxPool3DGrad', ['dy', 'input', 'output?'], pool3D('input')),
