@@ -18,5 +18,7 @@ void add_image(MeaningTable& table);
 void add_suppression(MeaningTable& table);
 void add_counting(MeaningTable& table);
 void add_random(MeaningTable& table);
+void add_sparse(MeaningTable& table);
+void add_ragged(MeaningTable& table);
 
 }  // namespace ebb::ops

@@ -20,6 +20,8 @@ const MeaningTable& meanings() noexcept {
     add_suppression(filled);
     add_counting(filled);
     add_random(filled);
+    add_sparse(filled);
+    add_ragged(filled);
     return filled;
   }();
   return table;

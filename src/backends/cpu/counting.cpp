@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/element.hpp"
+#include "backends/cpu/accumulate.hpp"
 #include "backends/cpu/families.hpp"
 
 namespace ebb::cpu {
@@ -11,12 +11,6 @@ namespace {
 
 using ops::op_id;
 using ops::OpCall;
-
-template <typename T>
-void add_to(T& sum, T value) noexcept {
-  using Number = Arithmetic<T>;
-  sum = convert<T>(static_cast<Number>(convert<Number>(sum) + convert<Number>(value)));
-}
 
 void check_numbers(const OpCall& call, std::int64_t count) {
   const auto* x = call.in<std::int32_t>(0);

@@ -22,6 +22,9 @@ const KernelTable& table() {
     add_suppression(kernels);
     add_counting(kernels);
     add_random(kernels);
+    add_sparse(kernels);
+    add_ragged(kernels);
+    add_ragged_to_dense(kernels);
     return kernels;
   }();
   return filled;
