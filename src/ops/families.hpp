@@ -6,6 +6,12 @@
 namespace ebb::ops {
 
 void add_elementwise(MeaningTable& table);
+void add_creation(MeaningTable& table);
+void add_indexing(MeaningTable& table);
+void add_movement(MeaningTable& table);
+void add_reductions(MeaningTable& table);
+void add_sorting(MeaningTable& table);
+void add_images(MeaningTable& table);
 void add_views(MeaningTable& table);
 
 }  // namespace ebb::ops

@@ -7,6 +7,16 @@ namespace ebb::cpu {
 
 using backends::KernelTable;
 
+void add_creation(KernelTable& kernels);
+void add_indexing(KernelTable& kernels);
+void add_movement(KernelTable& kernels);
+void add_reductions(KernelTable& kernels);
+void add_scans(KernelTable& kernels);
+void add_sorting(KernelTable& kernels);
+void add_resizing(KernelTable& kernels);
+void add_warping(KernelTable& kernels);
+void add_boxes(KernelTable& kernels);
+void add_fourier(KernelTable& kernels);
 void add_elementwise(KernelTable& kernels);
 
 }  // namespace ebb::cpu
