@@ -6,6 +6,11 @@
 namespace ebb::ops {
 
 void add_elementwise(MeaningTable& table);
+void add_creation(MeaningTable& table);
+void add_indexing(MeaningTable& table);
+void add_movement(MeaningTable& table);
+void add_reductions(MeaningTable& table);
+void add_sorting(MeaningTable& table);
 void add_views(MeaningTable& table);
 void add_products(MeaningTable& table);
 void add_convolutions(MeaningTable& table);
@@ -13,7 +18,6 @@ void add_pooling(MeaningTable& table);
 void add_dilation(MeaningTable& table);
 void add_normalisation(MeaningTable& table);
 void add_signal(MeaningTable& table);
-void add_sorting(MeaningTable& table);
 void add_image(MeaningTable& table);
 void add_suppression(MeaningTable& table);
 void add_counting(MeaningTable& table);

@@ -8,6 +8,11 @@ const MeaningTable& meanings() noexcept {
   static const MeaningTable table = [] {
     MeaningTable filled;
     add_elementwise(filled);
+    add_creation(filled);
+    add_indexing(filled);
+    add_movement(filled);
+    add_reductions(filled);
+    add_sorting(filled);
     add_views(filled);
     add_products(filled);
     add_convolutions(filled);
@@ -15,7 +20,6 @@ const MeaningTable& meanings() noexcept {
     add_dilation(filled);
     add_normalisation(filled);
     add_signal(filled);
-    add_sorting(filled);
     add_image(filled);
     add_suppression(filled);
     add_counting(filled);

@@ -7,6 +7,12 @@ namespace {
 const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
+    add_creation(kernels);
+    add_indexing(kernels);
+    add_movement(kernels);
+    add_reductions(kernels);
+    add_scans(kernels);
+    add_sorting(kernels);
     add_elementwise(kernels);
     add_products(kernels);
     add_convolutions(kernels);
@@ -15,7 +21,6 @@ const KernelTable& table() {
     add_normalisation(kernels);
     add_softmax(kernels);
     add_signal(kernels);
-    add_sorting(kernels);
     add_unique(kernels);
     add_image_resize(kernels);
     add_image_turn(kernels);

@@ -7,6 +7,12 @@ namespace ebb::cpu {
 
 using backends::KernelTable;
 
+void add_creation(KernelTable& kernels);
+void add_indexing(KernelTable& kernels);
+void add_movement(KernelTable& kernels);
+void add_reductions(KernelTable& kernels);
+void add_scans(KernelTable& kernels);
+void add_sorting(KernelTable& kernels);
 void add_elementwise(KernelTable& kernels);
 void add_products(KernelTable& table);
 void add_convolutions(KernelTable& table);
@@ -15,7 +21,6 @@ void add_dilation(KernelTable& table);
 void add_normalisation(KernelTable& table);
 void add_softmax(KernelTable& table);
 void add_signal(KernelTable& kernels);
-void add_sorting(KernelTable& kernels);
 void add_unique(KernelTable& kernels);
 void add_image_resize(KernelTable& kernels);
 void add_image_turn(KernelTable& kernels);
