@@ -50,10 +50,10 @@ ebb_status Runtime::run() {
   const auto inputs = static_cast<std::size_t>(head[kInputs]);
   for (std::size_t i = 0; i < inputs; ++i) handles_[i] = static_cast<ebb_handle>(inputs_[i]);
   std::size_t count = 0;
-  const ebb_status status = ebb_op_run(
-      context_, device_, static_cast<std::uint32_t>(head[kOp]), handles_.data(), inputs,
-      attributes_, static_cast<std::size_t>(head[kAttributes]), made_.data(),
-      static_cast<std::size_t>(head[kResults]), &count);
+  const ebb_status status =
+      ebb_op_run(context_, device_, static_cast<std::uint32_t>(head[kOp]), handles_.data(), inputs,
+                 attributes_, static_cast<std::size_t>(head[kAttributes]), made_.data(),
+                 static_cast<std::size_t>(head[kResults]), &count);
   if (status != EBB_OK) return status;
   head[kResults] = static_cast<double>(count);
   double* out = results_;

@@ -103,8 +103,8 @@ napi_value read(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
   Runtime& runtime = runtime_of(arguments.world);
   const Bytes into = bytes_of(env, arguments.values[1]);
-  check(env, ebb_tensor_read(runtime.context(), arguments.integer<ebb_handle>(0), into.data,
-                             into.size));
+  check(env,
+        ebb_tensor_read(runtime.context(), arguments.integer<ebb_handle>(0), into.data, into.size));
   return nullptr;
 }
 

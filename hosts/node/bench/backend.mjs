@@ -46,7 +46,14 @@ const round = (number) => Number(number.toPrecision(4));
 const rows = [];
 function add(figure, unit, ours, peerName, peer, goal) {
   const ratio = round(ours / peer);
-  const row = { figure: `${figure}, ebb / ${peerName}`, unit, ours: round(ours), peer: round(peer), ratio, goal };
+  const row = {
+    figure: `${figure}, ebb / ${peerName}`,
+    unit,
+    ours: round(ours),
+    peer: round(peer),
+    ratio,
+    goal,
+  };
   rows.push({ ...row, reached: ratio <= goal });
   console.log(
     `${ratio <= goal ? 'ok  ' : 'MISS'} ${row.figure}: ${row.ours} ${unit} against ${row.peer}, ratio ${ratio} (goal ${goal})`,
@@ -85,7 +92,10 @@ if (wanted === undefined || wanted === 'start') {
 }
 
 if (wanted === undefined || wanted === 'libraries') {
-  const places = [join(here, '..', 'build'), join(here, '..', '..', '..', 'build', 'tools', 'onednn', 'lib')];
+  const places = [
+    join(here, '..', 'build'),
+    join(here, '..', '..', '..', 'build', 'tools', 'onednn', 'lib'),
+  ];
   const size = (name) => {
     const found = places.map((place) => join(place, name)).find(existsSync);
     if (found === undefined) throw new Error(`${name} is not built`);
@@ -93,7 +103,14 @@ if (wanted === undefined || wanted === 'libraries') {
   };
   const own = size('ebb_node.node');
   add("Ebb's own library", 'MB', own, 'goal', 10, 1);
-  add('all native libraries', 'MB', own + size('libdnnl.so.3') + size('libgomp.so.1'), 'goal', 60, 1);
+  add(
+    'all native libraries',
+    'MB',
+    own + size('libdnnl.so.3') + size('libgomp.so.1'),
+    'goal',
+    60,
+    1,
+  );
 }
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'node_backend.json'), `${JSON.stringify(rows, null, 2)}\n`);

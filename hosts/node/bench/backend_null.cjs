@@ -36,13 +36,19 @@ const result = (backend, shape, dtype = 'float32') => {
   backend.count++;
   return { dataId: {}, shape, dtype };
 };
-const like = (name) => [name, ({ inputs, backend }) => result(backend, (inputs.x ?? inputs.a).shape)];
+const like = (name) => [
+  name,
+  ({ inputs, backend }) => result(backend, (inputs.x ?? inputs.a).shape),
+];
 
 const KERNELS = Object.fromEntries([
   like('Add'),
   like('Relu'),
   ['Identity', ({ inputs: { x } }) => ({ dataId: x.dataId, shape: x.shape, dtype: x.dtype })],
-  ['Reshape', ({ inputs: { x }, attrs }) => ({ dataId: x.dataId, shape: attrs.shape, dtype: x.dtype })],
+  [
+    'Reshape',
+    ({ inputs: { x }, attrs }) => ({ dataId: x.dataId, shape: attrs.shape, dtype: x.dtype }),
+  ],
   ['Cast', ({ inputs: { x }, attrs, backend }) => result(backend, x.shape, attrs.dtype)],
   ['Slice', ({ attrs, backend }) => result(backend, attrs.size)],
   [

@@ -91,9 +91,7 @@ const WORKS = {
     const [x, filter] = [tf.randomUniform([8, 56, 56, 64]), tf.randomUniform([3, 3, 64, 64])];
     const bias = tf.randomUniform([64]);
     return () =>
-      tf.fused
-        .conv2d({ x, filter, strides: 1, pad: 'same', bias, activation: 'relu' })
-        .dispose();
+      tf.fused.conv2d({ x, filter, strides: 1, pad: 'same', bias, activation: 'relu' }).dispose();
   },
   train32: (tf) => training(tf, dense(tf, [784, 128, 64, 10]), [784], 32),
   train1024: (tf) => training(tf, dense(tf, [784, 128, 64, 10]), [784], 1024),

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { build, buildTarget, root } from './cmake.mjs';
 
 buildTarget('ebb_print_ops');
-const text = execFileSync(join(build, 'ebb', 'ebb_print_ops'), ['--typescript'], { encoding: 'utf8' });
+const text = execFileSync(join(build, 'ebb', 'ebb_print_ops'), ['--typescript'], {
+  encoding: 'utf8',
+});
 const file = join(root, 'src', 'backend', 'table.ts');
 if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);

@@ -79,7 +79,11 @@ function use(project) {
     cwd: project,
     encoding: 'utf8',
   });
-  check('the backend, nothing but Node', lastLine((bare.stdout + bare.stderr).trim()), 'EbbBackend 20736 64');
+  check(
+    'the backend, nothing but Node',
+    lastLine((bare.stdout + bare.stderr).trim()),
+    'EbbBackend 20736 64',
+  );
   check('without Ebb', lastLine(node('app.js')), 'BackendWasm growing');
   check('--import', lastLine(node('--import', 'ebb-tfjs/auto', 'app.js')), 'BackendWasm flat');
   check('--require', lastLine(node('--require', 'ebb-tfjs/auto', 'app.js')), 'BackendWasm flat');

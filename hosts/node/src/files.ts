@@ -46,10 +46,7 @@ function pathOf(url: string): string {
 }
 
 function bufferOf(bytes: Buffer): ArrayBuffer {
-  return bytes.buffer.slice(
-    bytes.byteOffset,
-    bytes.byteOffset + bytes.byteLength,
-  ) as ArrayBuffer;
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
 }
 
 async function read(path: string): Promise<Buffer> {

@@ -18,7 +18,11 @@ test('784-128-64-10 reaches 97.5% of MNIST within 5 epochs', async () => {
   model.add(tf.layers.dense({ inputShape: [784], units: 128, activation: 'relu' }));
   model.add(tf.layers.dense({ units: 64, activation: 'relu' }));
   model.add(tf.layers.dense({ units: 10, activation: 'softmax' }));
-  model.compile({ optimizer: tf.train.adam(0.001), loss: 'categoricalCrossentropy', metrics: ['accuracy'] });
+  model.compile({
+    optimizer: tf.train.adam(0.001),
+    loss: 'categoricalCrossentropy',
+    metrics: ['accuracy'],
+  });
   const train = dataOf('train', 60_000);
   const held = dataOf('t10k', 10_000);
   const tensors = tf.memory().numTensors;

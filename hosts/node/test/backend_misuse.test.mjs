@@ -20,15 +20,25 @@ const CASES = [
   ],
   ['a wrong permutation', 'Transpose', () => run('Transpose', { x: x() }, { perm: [0, 0] })],
   ['as many repetitions as axes', 'Tile', () => run('Tile', { x: x() }, { reps: [2] })],
-  [
-    'a negative size',
-    'Fill',
-    () => run('Fill', {}, { shape: [-1], value: 0, dtype: 'float32' }),
-  ],
+  ['a negative size', 'Fill', () => run('Fill', {}, { shape: [-1], value: 0, dtype: 'float32' })],
   ['more than there is', 'TopK', () => run('TopK', { x: x() }, { k: 4, sorted: true })],
   ['one rank too many', 'Diag', () => run('FFT', { input: x() }, {}), 'FFT'],
-  ['a word it does not know', 'MirrorPad', () =>
-    run('MirrorPad', { x: x() }, { paddings: [[0, 0], [0, 0]], mode: 'constant' })],
+  [
+    'a word it does not know',
+    'MirrorPad',
+    () =>
+      run(
+        'MirrorPad',
+        { x: x() },
+        {
+          paddings: [
+            [0, 0],
+            [0, 0],
+          ],
+          mode: 'constant',
+        },
+      ),
+  ],
   ['text', 'Add', () => run('Add', { a: tf.tensor1d(['a']), b: tf.tensor1d(['b']) })],
 ];
 

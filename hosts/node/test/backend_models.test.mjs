@@ -11,7 +11,9 @@ after(() => rmSync(folder, { recursive: true }));
 
 function network() {
   const model = tf.sequential();
-  model.add(tf.layers.conv2d({ inputShape: [12, 12, 2], filters: 4, kernelSize: 3, padding: 'same' }));
+  model.add(
+    tf.layers.conv2d({ inputShape: [12, 12, 2], filters: 4, kernelSize: 3, padding: 'same' }),
+  );
   model.add(tf.layers.batchNormalization());
   model.add(tf.layers.activation({ activation: 'relu' }));
   model.add(tf.layers.maxPooling2d({ poolSize: 2 }));
@@ -76,7 +78,10 @@ function writeGraph(weights, bias) {
     { name: 'w', shape: [3, 2], dtype: 'float32' },
     { name: 'b', shape: [2], dtype: 'float32' },
   ];
-  writeFileSync(join(folder, 'graph.bin'), Buffer.from(Float32Array.of(...weights, ...bias).buffer));
+  writeFileSync(
+    join(folder, 'graph.bin'),
+    Buffer.from(Float32Array.of(...weights, ...bias).buffer),
+  );
   writeFileSync(
     join(folder, 'graph.json'),
     JSON.stringify({

@@ -109,7 +109,7 @@ test('scalars for TensorBoard, one record each', async () => {
 
 function recordsOf(file) {
   const records = [];
-  for (let at = 0; at < file.length; ) {
+  for (let at = 0; at < file.length;) {
     const length = Number(file.readBigUInt64LE(at));
     records.push(file.subarray(at + 12, at + 12 + length));
     at += length + 16;

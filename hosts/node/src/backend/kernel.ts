@@ -97,7 +97,9 @@ function encodeOperands(backend: EbbBackend, op: OpName, operands: Operands, inp
   for (const name of operands) {
     const kind = name.at(-1);
     if (kind === '*') {
-      const list = (name === '*' ? Object.values(inputs) : inputs[name.slice(0, -1)]) as TensorInfo[];
+      const list = (
+        name === '*' ? Object.values(inputs) : inputs[name.slice(0, -1)]
+      ) as TensorInfo[];
       for (const one of list) runtime.input(backend.handle(one, op));
     } else if (kind === '?') {
       const given = inputs[name.slice(0, -1)];

@@ -71,7 +71,10 @@ class Einsum {
 
   /** The term in the order of the output, everything made on the way let go. */
   private finish(term: Term): TensorInfo {
-    const result = this.ordered(term, [...term.axes].sort((a, b) => a - b));
+    const result = this.ordered(
+      term,
+      [...term.axes].sort((a, b) => a - b),
+    );
     this.backend.incRef(result.dataId);
     this.backend.release(...this.made);
     return result;

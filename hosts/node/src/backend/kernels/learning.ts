@@ -17,7 +17,8 @@ export const learning: Record<string, Kernel> = {
   LRNGrad: op('LRNGrad', ['x', 'y', 'dy']),
   LogSoftmax: op('LogSoftmax', ['logits']),
   Softmax: op('Softmax', ['logits'], ({ dim }, { logits }) => ({
-    dim: dim === -1 || dim === undefined ? (logits as TensorInfo).shape.length - 1 : (dim as number),
+    dim:
+      dim === -1 || dim === undefined ? (logits as TensorInfo).shape.length - 1 : (dim as number),
   })),
 
   FFT: op('FFT', ['input']),

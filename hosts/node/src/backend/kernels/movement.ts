@@ -1,5 +1,11 @@
 // Moving values about: shapes and indices are worked out here, with TensorFlow.js's own rules.
-import { backend_util, slice_util, type Tensor, type TensorInfo, util } from '@tensorflow/tfjs-core';
+import {
+  backend_util,
+  slice_util,
+  type Tensor,
+  type TensorInfo,
+  util,
+} from '@tensorflow/tfjs-core';
 import { type Attributes, type Kernel, manyOp, op, runOp } from '../kernel';
 import { inShape, reshaped } from './views';
 

@@ -12,7 +12,8 @@ let workshop: MathBackendCPU | undefined;
 function cpu(): MathBackendCPU {
   if (workshop === undefined) {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- most programs never need it
-    const module = require('@tensorflow/tfjs-backend-cpu') as typeof import('@tensorflow/tfjs-backend-cpu');
+    const module =
+      require('@tensorflow/tfjs-backend-cpu') as typeof import('@tensorflow/tfjs-backend-cpu');
     workshop = new module.MathBackendCPU();
   }
   return workshop;
@@ -34,7 +35,8 @@ export function onCpu(name: string): Kernel {
   return ({ inputs, attrs, backend }: Params) => {
     const host = cpu();
     const kernel = getKernel(name, 'cpu');
-    if (kernel == null) throw new Error(`[${name}] Received a tensor of strings; not allowed here.`);
+    if (kernel == null)
+      throw new Error(`[${name}] Received a tensor of strings; not allowed here.`);
     const lent: TensorInfo[] = [];
     const lendOne = (info: TensorInfo): TensorInfo => {
       const one = lend(backend, info);

@@ -20,10 +20,14 @@ export const identity: Kernel = (params) => {
 
 const reshape: Kernel = (params) => {
   const x = params.inputs.x as TensorInfo;
-  const shape = util.inferFromImplicitShape(params.attrs.shape as number[], util.sizeFromShape(x.shape));
+  const shape = util.inferFromImplicitShape(
+    params.attrs.shape as number[],
+    util.sizeFromShape(x.shape),
+  );
   util.assert(
     util.sizeFromShape(shape) === util.sizeFromShape(x.shape),
-    () => `[Reshape] Received shape [${shape}] for a tensor of shape [${x.shape}]; allowed: as many elements.`,
+    () =>
+      `[Reshape] Received shape [${shape}] for a tensor of shape [${x.shape}]; allowed: as many elements.`,
   );
   return reshaped(params, x, shape);
 };

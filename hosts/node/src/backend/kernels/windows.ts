@@ -28,11 +28,7 @@ function flat2D(info: Info2D): Attributes {
 function flat3D(info: Info3D): Attributes {
   const { padInfo } = info;
   return {
-    filterSize: [
-      info.effectiveFilterDepth,
-      info.effectiveFilterHeight,
-      info.effectiveFilterWidth,
-    ],
+    filterSize: [info.effectiveFilterDepth, info.effectiveFilterHeight, info.effectiveFilterWidth],
     strides: [info.strideDepth, info.strideHeight, info.strideWidth],
     pads: [padInfo.front, padInfo.back, padInfo.top, padInfo.bottom, padInfo.left, padInfo.right],
     dilations: [info.dilationDepth, info.dilationHeight, info.dilationWidth],
@@ -142,7 +138,11 @@ const pool3D =
 /** A window of one cell that keeps the shape does nothing, wherever its strides and padding would put it. */
 function unlessOne(pool: Kernel): Kernel {
   return (params) => {
-    const { outShape, inShape, filterHeight, filterWidth } = info2D(params.attrs, params.inputs, 'x');
+    const { outShape, inShape, filterHeight, filterWidth } = info2D(
+      params.attrs,
+      params.inputs,
+      'x',
+    );
     const isOne = filterHeight === 1 && filterWidth === 1 && util.arraysEqual(inShape, outShape);
     return isOne ? identity(params) : pool(params);
   };

@@ -40,7 +40,13 @@ interface Gif {
   width: number;
   height: number;
   numFrames(): number;
-  frameInfo(frame: number): { x: number; y: number; width: number; height: number; disposal: number };
+  frameInfo(frame: number): {
+    x: number;
+    y: number;
+    width: number;
+    height: number;
+    disposal: number;
+  };
   decodeAndBlitFrameRGBA(frame: number, pixels: Uint8Array): void;
 }
 interface GifModule {
@@ -68,8 +74,20 @@ function checkChannels(op: string, channels: number, allowed: number[]): void {
 const isGray = (channels: number): boolean => channels < 3;
 
 /** One pixel of four bytes as one of `to` numbers. */
-function convert(from: Uint8Array, at: number, wasGray: boolean, to: number, out: Int32Array, into: number): void {
-  const [r, g, b, a] = [from[at], from[at + 1], from[at + 2], from[at + 3]] as [number, number, number, number];
+function convert(
+  from: Uint8Array,
+  at: number,
+  wasGray: boolean,
+  to: number,
+  out: Int32Array,
+  into: number,
+): void {
+  const [r, g, b, a] = [from[at], from[at + 1], from[at + 2], from[at + 3]] as [
+    number,
+    number,
+    number,
+    number,
+  ];
   if (isGray(to)) {
     out[into] = wasGray ? r : Math.round(RED * r + GREEN * g + BLUE * b);
     if (to === 2) out[into + 1] = a;
@@ -93,7 +111,7 @@ function toTensor(picture: Picture, wanted: number): Tensor3D {
 
 /** Components of a JPEG, from its frame header. */
 function jpegComponents(bytes: Uint8Array): number {
-  for (let at = 2; at + 9 < bytes.length; ) {
+  for (let at = 2; at + 9 < bytes.length;) {
     if (bytes[at] !== 0xff) return 3;
     const marker = bytes[at + 1] as number;
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
@@ -223,6 +241,10 @@ export async function encodePng(image: Tensor3D, compression = 1): Promise<Uint8
   const { PNG } = png();
   const picture = new PNG({ width, height });
   picture.data = Buffer.from(data.buffer);
-  const options = { deflateLevel: compression, colorType: COLOR_TYPES[channels], inputHasAlpha: true };
+  const options = {
+    deflateLevel: compression,
+    colorType: COLOR_TYPES[channels],
+    inputHasAlpha: true,
+  };
   return new Uint8Array(PNG.sync.write(picture, options));
 }
