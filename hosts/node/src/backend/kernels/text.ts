@@ -5,6 +5,7 @@ import { type BackendValues, getKernel, type TensorInfo } from '@tensorflow/tfjs
 import type { EbbBackend } from '../backend';
 import type { Kernel, Params } from '../kernel';
 
+type CpuModule = typeof import('@tensorflow/tfjs-backend-cpu');
 type Nested = TensorInfo | TensorInfo[];
 
 let workshop: MathBackendCPU | undefined;
@@ -12,8 +13,7 @@ let workshop: MathBackendCPU | undefined;
 function cpu(): MathBackendCPU {
   if (workshop === undefined) {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- most programs never need it
-    const module =
-      require('@tensorflow/tfjs-backend-cpu') as typeof import('@tensorflow/tfjs-backend-cpu');
+    const module = require('@tensorflow/tfjs-backend-cpu') as CpuModule;
     workshop = new module.MathBackendCPU();
   }
   return workshop;

@@ -125,11 +125,12 @@ export function decodeJpeg(
   contents: Uint8Array,
   channels: 0 | 1 | 3 = 0,
   ratio = 1,
-  _fancyUpscaling = true,
+  fancyUpscaling = true,
   tryRecoverTruncated = false,
 ): Tensor3D {
   checkChannels('decodeJpeg', channels, [0, 1, 3]);
   if (ratio !== 1) throw badArgument('decodeJpeg: ratio', ratio, '1');
+  if (!fancyUpscaling) throw badArgument('decodeJpeg: fancyUpscaling', fancyUpscaling, 'true');
   const picture = jpeg().decode(contents, {
     useTArray: true,
     maxMemoryUsageInMB: MEMORY_FOR_A_JPEG_IN_MB,
