@@ -1,4 +1,5 @@
 import type { Kernel } from '../kernel';
+import { inTfjsWords } from '../wording';
 import { creation } from './creation';
 import { einsum } from './einsum';
 import { elementwise } from './elementwise';
@@ -23,4 +24,7 @@ export const KERNELS: Record<string, Kernel> = {
   ...text,
   Einsum: einsum,
 };
+for (const name of ['GatherV2', ...Object.keys(sparse)]) {
+  KERNELS[name] = inTfjsWords(KERNELS[name] as Kernel);
+}
 for (const name of TAKE_TEXT) KERNELS[name] = orText(name, KERNELS[name] as Kernel);

@@ -19,6 +19,15 @@ const flat =
 
 const shapeOf = (x: TensorInfo | undefined): number[] => (x as TensorInfo).shape;
 
+export const flattened = (x: TensorInfo | undefined): TensorInfo =>
+  inShape(x as TensorInfo, [util.sizeFromShape(shapeOf(x))]);
+
+/** One coordinate each, where indices are a plain list. */
+const coordinates = (indices: TensorInfo | undefined): TensorInfo =>
+  shapeOf(indices).length > 1
+    ? (indices as TensorInfo)
+    : inShape(indices as TensorInfo, [...shapeOf(indices), 1]);
+
 const slice = op('Slice', ['x'], (attrs, { x }) => {
   const { begin, size } = attrs as { begin: number | number[]; size: number | number[] };
   const [from, extent] = slice_util.parseSliceParams(x as unknown as Tensor, begin, size);
@@ -64,12 +73,19 @@ export const movement: Record<string, Kernel> = {
     blockSize,
     channelsFirst: dataFormat === 'NCHW',
   })),
-  Diag: op('Diag', ['x']),
+  Diag: (params) => {
+    const { shape } = params.inputs.x as TensorInfo;
+    // Twice the rank may be more than the core has.
+    return inShape(runOp(params.backend, 'Diag', [flattened(params.inputs.x)]), [...shape, ...shape]);
+  },
   GatherNd: op('GatherNd', ['params', 'indices']),
-  GatherV2: op('GatherV2', ['x', 'indices'], ({ axis, batchDims }, { x }) => ({
-    axis: util.parseAxisParam(axis as number, shapeOf(x))[0],
-    batchDims: batchDims ?? 0,
-  })),
+  GatherV2: op('GatherV2', ['x', 'indices'], (attrs, { x, indices }) => {
+    const axis = util.parseAxisParam(attrs.axis as number, shapeOf(x))[0] as number;
+    const batchDims = (attrs.batchDims ?? 0) as number;
+    const { collectGatherOpShapeInfo } = backend_util.segment_util;
+    collectGatherOpShapeInfo(x as Tensor, indices as Tensor, axis, batchDims); // checks them
+    return { axis, batchDims: batchDims < 0 ? batchDims + shapeOf(indices).length : batchDims };
+  }),
   MatrixBandPart: op('MatrixBandPart', ['input', 'numLower', 'numUpper']),
   MirrorPad: op('MirrorPad', ['x'], flat('paddings')),
   Pack: op('Pack', ['*']),
@@ -77,7 +93,8 @@ export const movement: Record<string, Kernel> = {
   Reverse: op('Reverse', ['x'], ({ dims }, { x }) => ({
     dims: util.parseAxisParam(dims as number[], shapeOf(x)),
   })),
-  ScatterNd: op('ScatterNd', ['indices', 'updates']),
+  ScatterNd: ({ inputs, attrs, backend }) =>
+    runOp(backend, 'ScatterNd', [coordinates(inputs.indices), inputs.updates as TensorInfo], attrs),
   Slice: slice,
   SpaceToBatchND: op('SpaceToBatchND', ['x'], flat('paddings')),
   SparseToDense: op('SparseToDense', ['sparseIndices', 'sparseValues', 'defaultValue']),
@@ -96,7 +113,12 @@ export const movement: Record<string, Kernel> = {
     ({ sizeSplits }) => (sizeSplits as number[]).length,
   ),
   StridedSlice: stridedSlice,
-  TensorScatterUpdate: op('TensorScatterUpdate', ['tensor', 'indices', 'updates']),
+  TensorScatterUpdate: ({ inputs: { tensor, indices, updates }, backend }) =>
+    runOp(backend, 'TensorScatterUpdate', [
+      tensor as TensorInfo,
+      coordinates(indices),
+      updates as TensorInfo,
+    ]),
   Tile: op('Tile', ['x']),
   Transpose: op('Transpose', ['x']),
   Unpack: manyOp(

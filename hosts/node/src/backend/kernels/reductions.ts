@@ -1,5 +1,6 @@
 import { type TensorInfo, util } from '@tensorflow/tfjs-core';
-import { type Kernel, manyOp, op, type OpName } from '../kernel';
+import { type Kernel, manyOp, op, type OpName, runOp } from '../kernel';
+import { flattened } from './movement';
 
 const shapeOf = (x: TensorInfo | undefined): number[] => (x as TensorInfo).shape;
 
@@ -22,7 +23,8 @@ export const reductions: Record<string, Kernel> = {
   Any: reduction('Any'),
   ArgMax: alongOne('ArgMax'),
   ArgMin: alongOne('ArgMin'),
-  Bincount: op('Bincount', ['x', 'weights']),
+  Bincount: ({ inputs, attrs, backend }) =>
+    runOp(backend, 'Bincount', [flattened(inputs.x), flattened(inputs.weights)], attrs),
   Cumprod: alongOne('Cumprod'),
   Cumsum: alongOne('Cumsum'),
   DenseBincount: op('DenseBincount', ['x', 'weights']),
