@@ -1,7 +1,16 @@
 // Convolutions, dilations and pools. What 'same', 'valid', a number or explicit paddings mean is worked out
 // by TensorFlow.js's own functions; the core gets numbers.
 import { backend_util, type TensorInfo, util } from '@tensorflow/tfjs-core';
-import { type Attributes, type Inputs, type Kernel, manyOp, op, type OpName } from '../kernel';
+import {
+  type Attributes,
+  type Inputs,
+  type Kernel,
+  manyOp,
+  op,
+  type OpName,
+  type Prepare,
+  runOp,
+} from '../kernel';
 import { identity } from './views';
 
 type Quad = [number, number, number, number];
@@ -55,7 +64,11 @@ function convolution(
   filter: ShapeOf,
   depthwise = false,
 ): Kernel {
-  return op(name, operands, (attrs, inputs) => {
+  return op(name, operands, prepareConvolution(image, filter, depthwise));
+}
+
+function prepareConvolution(image: ShapeOf, filter: ShapeOf, depthwise: boolean): Prepare {
+  return (attrs, inputs) => {
     const info = backend_util.computeConv2DInfo(
       image(attrs, inputs) as Quad,
       filter(attrs, inputs) as Quad,
@@ -71,7 +84,28 @@ function convolution(
       activation: attrs.activation ?? 'linear',
       leakyreluAlpha: attrs.leakyreluAlpha ?? 0,
     };
-  });
+  };
+}
+
+/** Of a gradient that is larger than the output, TensorFlow.js takes the corner. */
+function cropped(kernel: Kernel, prepare: Prepare): Kernel {
+  return (params) => {
+    const { inputs, attrs, backend } = params;
+    const dy = inputs.dy as TensorInfo;
+    const [batch, height, width, channels] = dy.shape as Quad;
+    const [outHeight, outWidth] = prepare(attrs, inputs).outputSize as [number, number];
+    const fits = attrs.dataFormat === 'NCHW' || (height <= outHeight && width <= outWidth);
+    if (fits) return kernel(params);
+    const corner = runOp(backend, 'Slice', [dy], {
+      begin: [0, 0, 0, 0],
+      size: [batch, Math.min(height, outHeight), Math.min(width, outWidth), channels],
+    });
+    try {
+      return kernel({ ...params, inputs: { ...inputs, dy: corner } });
+    } finally {
+      backend.release(corner);
+    }
+  };
 }
 
 function convolution3D(name: OpName, operands: string[], image: ShapeOf, filter: ShapeOf): Kernel {
@@ -157,7 +191,10 @@ export const windows: Record<string, Kernel> = {
   Conv2D: convolution('Conv2D', ['x', 'filter'], X, FILTER),
   FusedConv2D: convolution('FusedConv2D', FUSED, X, FILTER),
   Conv2DBackpropFilter: convolution('Conv2DBackpropFilter', ['x', 'dy'], X, FILTER_SHAPE),
-  Conv2DBackpropInput: convolution('Conv2DBackpropInput', ['dy', 'filter'], INPUT_SHAPE, FILTER),
+  Conv2DBackpropInput: cropped(
+    convolution('Conv2DBackpropInput', ['dy', 'filter'], INPUT_SHAPE, FILTER),
+    prepareConvolution(INPUT_SHAPE, FILTER, false),
+  ),
   DepthwiseConv2dNative: convolution('DepthwiseConv2dNative', ['x', 'filter'], X, FILTER, true),
   FusedDepthwiseConv2D: convolution('FusedDepthwiseConv2D', FUSED, X, FILTER, true),
   DepthwiseConv2dNativeBackpropFilter: convolution(
