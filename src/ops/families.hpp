@@ -12,6 +12,7 @@ void add_movement(MeaningTable& table);
 void add_reductions(MeaningTable& table);
 void add_sorting(MeaningTable& table);
 void add_images(MeaningTable& table);
+void add_sparse(MeaningTable& table);
 void add_views(MeaningTable& table);
 
 }  // namespace ebb::ops

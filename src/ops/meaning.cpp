@@ -14,6 +14,7 @@ const MeaningTable& meanings() noexcept {
     add_reductions(filled);
     add_sorting(filled);
     add_images(filled);
+    add_sparse(filled);
     add_views(filled);
     return filled;
   }();

@@ -17,6 +17,8 @@ const KernelTable& table() {
     add_warping(kernels);
     add_boxes(kernels);
     add_fourier(kernels);
+    add_sparse(kernels);
+    add_ragged(kernels);
     add_elementwise(kernels);
     return kernels;
   }();

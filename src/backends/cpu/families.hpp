@@ -17,6 +17,8 @@ void add_resizing(KernelTable& kernels);
 void add_warping(KernelTable& kernels);
 void add_boxes(KernelTable& kernels);
 void add_fourier(KernelTable& kernels);
+void add_sparse(KernelTable& kernels);
+void add_ragged(KernelTable& kernels);
 void add_elementwise(KernelTable& kernels);
 
 }  // namespace ebb::cpu
