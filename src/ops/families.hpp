@@ -6,13 +6,15 @@
 namespace ebb::ops {
 
 void add_elementwise(MeaningTable& table);
+void add_creation(MeaningTable& table);
+void add_indexing(MeaningTable& table);
+void add_movement(MeaningTable& table);
+void add_reductions(MeaningTable& table);
+void add_sorting(MeaningTable& table);
 void add_views(MeaningTable& table);
 void add_signal(MeaningTable& table);
-void add_sorting(MeaningTable& table);
 void add_image(MeaningTable& table);
 void add_suppression(MeaningTable& table);
-void add_counting(MeaningTable& table);
-void add_random(MeaningTable& table);
 void add_sparse(MeaningTable& table);
 void add_ragged(MeaningTable& table);
 

@@ -8,13 +8,15 @@ const MeaningTable& meanings() noexcept {
   static const MeaningTable table = [] {
     MeaningTable filled;
     add_elementwise(filled);
+    add_creation(filled);
+    add_indexing(filled);
+    add_movement(filled);
+    add_reductions(filled);
+    add_sorting(filled);
     add_views(filled);
     add_signal(filled);
-    add_sorting(filled);
     add_image(filled);
     add_suppression(filled);
-    add_counting(filled);
-    add_random(filled);
     add_sparse(filled);
     add_ragged(filled);
     return filled;

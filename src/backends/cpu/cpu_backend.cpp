@@ -7,15 +7,18 @@ namespace {
 const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
+    add_creation(kernels);
+    add_indexing(kernels);
+    add_movement(kernels);
+    add_reductions(kernels);
+    add_scans(kernels);
+    add_sorting(kernels);
     add_elementwise(kernels);
     add_signal(kernels);
-    add_sorting(kernels);
     add_unique(kernels);
     add_image_resize(kernels);
     add_image_turn(kernels);
     add_suppression(kernels);
-    add_counting(kernels);
-    add_random(kernels);
     add_sparse(kernels);
     add_ragged(kernels);
     add_ragged_to_dense(kernels);

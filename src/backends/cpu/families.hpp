@@ -7,15 +7,18 @@ namespace ebb::cpu {
 
 using backends::KernelTable;
 
+void add_creation(KernelTable& kernels);
+void add_indexing(KernelTable& kernels);
+void add_movement(KernelTable& kernels);
+void add_reductions(KernelTable& kernels);
+void add_scans(KernelTable& kernels);
+void add_sorting(KernelTable& kernels);
 void add_elementwise(KernelTable& kernels);
 void add_signal(KernelTable& kernels);
-void add_sorting(KernelTable& kernels);
 void add_unique(KernelTable& kernels);
 void add_image_resize(KernelTable& kernels);
 void add_image_turn(KernelTable& kernels);
 void add_suppression(KernelTable& kernels);
-void add_counting(KernelTable& kernels);
-void add_random(KernelTable& kernels);
 void add_sparse(KernelTable& kernels);
 void add_ragged(KernelTable& kernels);
 void add_ragged_to_dense(KernelTable& kernels);
