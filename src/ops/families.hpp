@@ -11,8 +11,11 @@ void add_indexing(MeaningTable& table);
 void add_movement(MeaningTable& table);
 void add_reductions(MeaningTable& table);
 void add_sorting(MeaningTable& table);
-void add_images(MeaningTable& table);
-void add_sparse(MeaningTable& table);
 void add_views(MeaningTable& table);
+void add_signal(MeaningTable& table);
+void add_image(MeaningTable& table);
+void add_suppression(MeaningTable& table);
+void add_sparse(MeaningTable& table);
+void add_ragged(MeaningTable& table);
 
 }  // namespace ebb::ops

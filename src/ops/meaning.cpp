@@ -13,9 +13,12 @@ const MeaningTable& meanings() noexcept {
     add_movement(filled);
     add_reductions(filled);
     add_sorting(filled);
-    add_images(filled);
-    add_sparse(filled);
     add_views(filled);
+    add_signal(filled);
+    add_image(filled);
+    add_suppression(filled);
+    add_sparse(filled);
+    add_ragged(filled);
     return filled;
   }();
   return table;

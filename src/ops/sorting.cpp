@@ -1,51 +1,75 @@
-// Sorting, searching, and what is there once.
+// Sorting: the largest, the distinct, and where a value belongs in a sorted row.
+#include "ops/sorting.hpp"
+
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {
 namespace {
 
-void refuse_complex(OpCall& call, std::size_t input) {
+void refuse_complex(const OpCall& call, std::size_t input) {
   if (call.input(input).dtype == DType::kComplex64) call.fail_dtype(input, "a real one");
 }
 
 void top_k(OpCall& call) {
   refuse_complex(call, 0);
-  const Shape& x = call.input(0).shape;
-  call.check(x.rank() >= 1, "rank 0 was given, at least 1 is allowed");
-  const std::int64_t most = x.dims()[x.rank() - 1], k = call.integer(0);
-  call.check(k >= 0 && k <= most, "k {} was given, 0 to {} are allowed", k, most);
-  IntList dims(x.dims());
-  dims[dims.size() - 1] = k;
-  const Shape shape(dims);
-  call.make(call.input(0).dtype, shape);
-  call.make(DType::kInt32, shape);
+  const Operand& x = call.input(0);
+  call.check(x.shape.rank() >= 1, "a scalar was given, rank 1 and more are allowed");
+  const std::size_t last = x.shape.rank() - 1;
+  const std::int64_t length = x.shape.dims()[last];
+  const std::int64_t k = call.integer(0);
+  call.check(k >= 0 && k <= length, "k was {}, 0 to {} are allowed for shape {}", k, length,
+             x.shape.to_string());
+  IntList dims(x.shape.dims());
+  dims[last] = k;
+  call.params(TopKWalk{.rows = extent(x.shape, 0, last),
+                       .length = length,
+                       .k = k,
+                       .sorted = call.boolean(1)});
+  call.make(x.dtype, Shape(dims));
+  call.make(DType::kInt32, Shape(dims));
 }
 
-// The kernel knows how many there are.
-void unique(OpCall& call) { checked_axis(call, call.integer(0), call.input(0).shape.rank()); }
-
-void search(OpCall& call) {
-  refuse_complex(call, 0);
-  call.convert_input(1, call.input(0).dtype);
-  const Shape& sorted = call.input(0).shape;
-  const Shape& values = call.input(1).shape;
-  const std::size_t rank = sorted.rank();
-  bool alike = rank >= 1 && rank == values.rank();
-  for (std::size_t i = 0; alike && i + 1 < rank; ++i) alike = sorted.dims()[i] == values.dims()[i];
-  call.check(alike, "sequences {} and values {} were given, they may differ in the last axis only",
-             sorted.to_string(), values.to_string());
-  call.make(DType::kInt32, values);
+// The kernel makes the outputs: how many values are distinct is in the data.
+void unique(OpCall& call) {
+  const Shape& shape = call.input(0).shape;
+  call.check(shape.rank() >= 1, "a scalar was given, rank 1 and more are allowed");
+  const std::size_t axis = checked_axis(call, call.integer(0), shape.rank());
+  call.params(UniqueWalk{.axis = axis,
+                         .before = extent(shape, 0, axis),
+                         .extent = shape.dims()[axis],
+                         .after = extent(shape, axis + 1, shape.rank())});
 }
+
+void search(OpCall& call, bool right) {
+  const Operand& sorted = call.input(0);
+  const Operand& values = call.input(1);
+  for (std::size_t i = 0; i < 2; ++i) refuse_complex(call, i);
+  call.check(sorted.dtype == values.dtype, "dtypes {} and {} were given, they must be alike",
+             name_of(sorted.dtype), name_of(values.dtype));
+  call.check(sorted.shape.rank() == 2 && values.shape.rank() == 2 &&
+                 sorted.shape.dims()[0] == values.shape.dims()[0],
+             "shapes {} and {} were given, two matrices with as many rows are allowed",
+             sorted.shape.to_string(), values.shape.to_string());
+  call.params(SearchWalk{.rows = sorted.shape.dims()[0],
+                         .length = sorted.shape.dims()[1],
+                         .values = values.shape.dims()[1],
+                         .right = right});
+  call.make(DType::kInt32, values.shape);
+}
+
+void lower_bound(OpCall& call) { search(call, false); }
+void upper_bound(OpCall& call) { search(call, true); }
+void search_sorted(OpCall& call) { search(call, call.boolean(0)); }
 
 }  // namespace
 
 void add_sorting(MeaningTable& table) {
   table.set(op_id("TopK"), top_k);
   table.set(op_id("Unique"), unique);
-  table.set(op_id("LowerBound"), search);
-  table.set(op_id("UpperBound"), search);
-  table.set(op_id("SearchSorted"), search);
+  table.set(op_id("LowerBound"), lower_bound);
+  table.set(op_id("UpperBound"), upper_bound);
+  table.set(op_id("SearchSorted"), search_sorted);
 }
 
 }  // namespace ebb::ops

@@ -13,12 +13,14 @@ void add_movement(KernelTable& kernels);
 void add_reductions(KernelTable& kernels);
 void add_scans(KernelTable& kernels);
 void add_sorting(KernelTable& kernels);
-void add_resizing(KernelTable& kernels);
-void add_warping(KernelTable& kernels);
-void add_boxes(KernelTable& kernels);
-void add_fourier(KernelTable& kernels);
+void add_elementwise(KernelTable& kernels);
+void add_signal(KernelTable& kernels);
+void add_unique(KernelTable& kernels);
+void add_image_resize(KernelTable& kernels);
+void add_image_turn(KernelTable& kernels);
+void add_suppression(KernelTable& kernels);
 void add_sparse(KernelTable& kernels);
 void add_ragged(KernelTable& kernels);
-void add_elementwise(KernelTable& kernels);
+void add_ragged_to_dense(KernelTable& kernels);
 
 }  // namespace ebb::cpu

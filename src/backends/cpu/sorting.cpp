@@ -1,15 +1,12 @@
-// Sorting, searching, and what is there once.
-#include <algorithm>
-#include <cstring>
-#include <numeric>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
+// Sorting. Elements are ordered by integer keys: NaN counts as the largest, -0 is 0.
+#include "ops/sorting.hpp"
 
-#include "backends/cpu/copy.hpp"
+#include <algorithm>
+#include <bit>
+
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
-#include "ops/axes.hpp"
+#include "backends/cpu/parallel.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -17,118 +14,111 @@ namespace {
 using ops::op_id;
 using ops::OpCall;
 
-// Largest first, equal ones by position, NaN last.
+// Floats in the order of their values, as unsigned integers.
+template <typename Bits, typename Float>
+Bits float_key(Float value) noexcept {
+  constexpr Bits kSign = Bits{1} << (sizeof(Bits) * 8 - 1);
+  if (value != value) return ~Bits{0};
+  const auto bits = std::bit_cast<Bits>(value + Float{0});  // -0 + 0 is 0
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
 template <typename T>
-struct Before {
-  const T* values;
-  bool operator()(std::int32_t i, std::int32_t j) const {
-    const auto a = convert<Arithmetic<T>>(values[i]), b = convert<Arithmetic<T>>(values[j]);
-    if (a > b) return true;
-    if (a < b) return false;
-    const bool a_nan = a != a, b_nan = b != b;
-    return a_nan == b_nan ? i < j : b_nan;
+auto key_of(T value) noexcept {
+  if constexpr (std::is_same_v<T, double>) {
+    return float_key<std::uint64_t>(value);
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    return static_cast<std::uint64_t>(value) ^ (std::uint64_t{1} << 63);
+  } else if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>) {
+    return static_cast<std::uint32_t>(convert<std::int32_t>(value)) ^ 0x80000000u;
+  } else {
+    return float_key<std::uint32_t>(convert<float>(value));
   }
+}
+
+// Sorts first by the largest value, then by the smallest index. 32-bit keys share a word with their
+// index, so that a comparison is one instruction.
+struct WideEntry {
+  std::uint64_t key;
+  std::uint64_t index;
+  friend auto operator<=>(const WideEntry&, const WideEntry&) = default;
 };
 
+std::uint64_t entry(std::uint32_t key, std::int64_t index) noexcept {
+  return std::uint64_t{~key} << 32 | static_cast<std::uint32_t>(index);
+}
+WideEntry entry(std::uint64_t key, std::int64_t index) noexcept {
+  return {~key, static_cast<std::uint64_t>(index)};
+}
+std::int64_t index_of(std::uint64_t entry) noexcept {
+  return static_cast<std::uint32_t>(entry);
+}
+std::int64_t index_of(const WideEntry& entry) noexcept {
+  return static_cast<std::int64_t>(entry.index);
+}
+
+template <typename T, typename Entry>
+void top_row(const T* x, T* values, std::int32_t* indices, Entry* entries,
+             const ops::TopKWalk& walk) noexcept {
+  for (std::int64_t i = 0; i < walk.length; ++i) entries[i] = entry(key_of(x[i]), i);
+  if (walk.k < walk.length) std::nth_element(entries, entries + walk.k, entries + walk.length);
+  if (walk.sorted) std::sort(entries, entries + walk.k);
+  for (std::int64_t i = 0; i < walk.k; ++i) {
+    const std::int64_t index = index_of(entries[i]);
+    indices[i] = static_cast<std::int32_t>(index);
+    values[i] = x[index];
+  }
+}
+
 void top_k(OpCall& call) {
-  const Shape& shape = call.input(0).shape;
-  const std::int64_t length = shape.dims()[shape.rank() - 1], k = call.integer(0);
-  const std::int64_t rows = ops::extent(shape, 0, shape.rank() - 1);
-  std::vector<std::int32_t> order(static_cast<std::size_t>(length));
+  const auto& walk = call.params<ops::TopKWalk>();
+  if (walk.rows == 0 || walk.k == 0) return;
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {
     if constexpr (!kIsComplex<T>) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const T* values = call.in<T>(0) + row * length;
-        std::iota(order.begin(), order.end(), 0);
-        std::partial_sort(order.begin(), order.begin() + k, order.end(), Before<T>{values});
-        for (std::int64_t i = 0; i < k; ++i) {
-          const std::int32_t at = order[static_cast<std::size_t>(i)];
-          call.out<T>(0)[row * k + i] = values[at];
-          call.out<std::int32_t>(1)[row * k + i] = at;
+      using Entry = decltype(entry(key_of(T{}), 0));
+      const T* x = call.in<T>(0);
+      T* values = call.out<T>(0);
+      auto* indices = call.out<std::int32_t>(1);
+      const auto row_bytes = static_cast<std::uint64_t>(walk.length) * sizeof(Entry);
+      // A row of entries for each part of the rows that runs at once.
+      const std::int64_t parts = std::min<std::int64_t>(team_size(), walk.rows);
+      std::byte* entries = call.workspace(static_cast<std::uint64_t>(parts) * row_bytes);
+      const std::int64_t share = (walk.rows + parts - 1) / parts;
+      const std::int64_t grain = std::max<std::int64_t>(1, (1 << 13) / (share * walk.length + 1));
+      parallel_for(parts, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t part = begin; part < end; ++part) {
+          auto* own = reinterpret_cast<Entry*>(entries + static_cast<std::uint64_t>(part) * row_bytes);
+          const std::int64_t last = std::min(walk.rows, (part + 1) * share);
+          for (std::int64_t row = part * share; row < last; ++row) {
+            top_row(x + row * walk.length, values + row * walk.k, indices + row * walk.k, own, walk);
+          }
         }
-      }
+      });
     }
   });
 }
 
-// Zeros of either sign are one value.
 template <typename T>
-void without_sign_of_zero(T* values, std::int64_t count) {
-  if constexpr (std::is_floating_point_v<T>) {
-    for (std::int64_t i = 0; i < count; ++i) values[i] = values[i] == 0 ? T(0) : values[i];
-  } else {
-    static_cast<void>(values);
-    static_cast<void>(count);
-  }
-}
-
-// Slices along the axis, each in one piece: [axis, before x after].
-std::byte* slices_of(OpCall& call, std::int64_t before, std::int64_t count, std::int64_t after) {
-  const Operand& x = call.input(0);
-  const std::size_t size = size_of(x.dtype);
-  std::byte* slices = call.workspace(static_cast<std::uint64_t>(before * count * after) * size);
-  ops::CopyPlan plan;
-  plan.add(count, after, before * after);
-  plan.add(before, count * after, after);
-  plan.add(after, 1, 1);
-  plan.simplify();
-  copy(plan, size, x.data, slices);
-  return slices;
-}
-
-void unique(OpCall& call) {
-  const Operand& x = call.input(0);
-  const std::size_t axis = ops::checked_axis(call, call.integer(0), x.shape.rank());
-  const std::int64_t before = ops::extent(x.shape, 0, axis), count = x.shape.dims()[axis];
-  const std::int64_t after = ops::extent(x.shape, axis + 1, x.shape.rank());
-  std::byte* slices = slices_of(call, before, count, after);
-  visit(x.dtype, [&]<typename T>(Type<T>) {
-    without_sign_of_zero(reinterpret_cast<T*>(slices), before * count * after);
+void search_rows(OpCall& call, const ops::SearchWalk& walk) {
+  const T* sorted = call.in<T>(0);
+  const T* values = call.in<T>(1);
+  auto* out = call.out<std::int32_t>(0);
+  const auto less = [](T a, T b) { return convert<Arithmetic<T>>(a) < convert<Arithmetic<T>>(b); };
+  parallel_for(walk.rows * walk.values, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T* row = sorted + i / walk.values * walk.length;
+      const T* last = row + walk.length;
+      const T* found =
+          walk.right ? std::partition_point(row, last, [&](T each) { return !less(values[i], each); })
+                     : std::partition_point(row, last, [&](T each) { return less(each, values[i]); });
+      out[i] = static_cast<std::int32_t>(found - row);
+    }
   });
-  const std::size_t bytes = static_cast<std::size_t>(before * after) * size_of(x.dtype);
-  std::unordered_map<std::string_view, std::int32_t> seen;
-  std::vector<std::int32_t> index(static_cast<std::size_t>(count)), firsts;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const char* at = reinterpret_cast<const char*>(slices) + static_cast<std::size_t>(i) * bytes;
-    const auto [found, is_new] =
-        seen.emplace(std::string_view(at, bytes), static_cast<std::int32_t>(firsts.size()));
-    if (is_new) firsts.push_back(static_cast<std::int32_t>(i));
-    index[static_cast<std::size_t>(i)] = found->second;
-  }
-  ops::IntList dims(x.shape.dims());
-  dims[axis] = static_cast<std::int64_t>(firsts.size());
-  std::byte* to = call.make(x.dtype, Shape(dims)).data;
-  call.make(DType::kInt32, Shape{count});
-  std::copy(index.begin(), index.end(), call.out<std::int32_t>(1));
-  for (std::size_t i = 0; i < firsts.size(); ++i) {
-    ops::CopyPlan plan{.to_offset = static_cast<std::int64_t>(i) * after};
-    plan.add(before, after, dims[axis] * after);
-    plan.add(after, 1, 1);
-    plan.simplify();
-    copy(plan, size_of(x.dtype), slices + static_cast<std::size_t>(firsts[i]) * bytes, to);
-  }
 }
 
 void search(OpCall& call) {
-  const Shape& sorted = call.input(0).shape;
-  const Shape& values = call.input(1).shape;
-  const std::int64_t length = sorted.dims()[sorted.rank() - 1];
-  const std::int64_t each = values.dims()[values.rank() - 1];
-  const ops::OpId id = call.spec().id;
-  const bool upper = id == op_id("UpperBound") || (id == op_id("SearchSorted") && call.boolean(0));
-  std::int32_t* out = call.out<std::int32_t>(0);
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {
-    if constexpr (!kIsComplex<T>) {
-      using A = Arithmetic<T>;
-      const auto less = [](T a, T b) { return convert<A>(a) < convert<A>(b); };
-      for (std::int64_t i = 0; i < ops::elements(values); ++i) {
-        const T* begin = call.in<T>(0) + i / each * length;
-        const T value = call.in<T>(1)[i];
-        const T* at = upper ? std::upper_bound(begin, begin + length, value, less)
-                            : std::lower_bound(begin, begin + length, value, less);
-        out[i] = static_cast<std::int32_t>(at - begin);
-      }
-    }
+    if constexpr (!kIsComplex<T>) search_rows<T>(call, call.params<ops::SearchWalk>());
   });
 }
 
@@ -136,10 +126,9 @@ void search(OpCall& call) {
 
 void add_sorting(KernelTable& kernels) {
   kernels.set(op_id("TopK"), top_k);
-  kernels.set(op_id("Unique"), unique);
-  kernels.set(op_id("LowerBound"), search);
-  kernels.set(op_id("UpperBound"), search);
-  kernels.set(op_id("SearchSorted"), search);
+  for (const ops::OpId id : {op_id("LowerBound"), op_id("UpperBound"), op_id("SearchSorted")}) {
+    kernels.set(id, search);
+  }
 }
 
 }  // namespace ebb::cpu

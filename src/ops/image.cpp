@@ -1,0 +1,138 @@
+// Images: resizing, cropping, turning.
+#include "ops/image.hpp"
+
+#include <cmath>
+
+#include "ops/axes.hpp"
+#include "ops/families.hpp"
+
+namespace ebb::ops {
+namespace {
+
+ImageSize image_size(const OpCall& call, std::size_t input) {
+  const Operand& x = call.input(input);
+  if (x.dtype == DType::kComplex64) call.fail_dtype(input, "a real one");
+  call.check(x.shape.rank() == 4, "input {} is {}, rank 4 is allowed", input, x.shape.to_string());
+  const auto dims = x.shape.dims();
+  return {dims[0], dims[1], dims[2], dims[3]};
+}
+
+Shape shape_of(const ImageSize& size) {
+  return Shape{size.batch, size.height, size.width, size.channels};
+}
+
+// Two extents, at least 1 each.
+std::array<std::int64_t, 2> height_and_width(const OpCall& call, std::size_t attribute) {
+  const IntList size = call.integers(attribute);
+  call.check(size.size() == 2 && size[0] > 0 && size[1] > 0,
+             "attribute {} was {}, a height and a width of at least 1 are allowed",
+             call.spec().attributes[attribute].name, dims_to_string(size));
+  return {size[0], size[1]};
+}
+
+void resize(OpCall& call, DType result) {
+  const ImageSize images = image_size(call, 0);
+  const auto [height, width] = height_and_width(call, 0);
+  call.check(images.height > 0 && images.width > 0,
+             "images of {} were given, a height and a width of at least 1 are allowed",
+             call.input(0).shape.to_string());
+  const ImageSize resized{images.batch, height, width, images.channels};
+  call.params(ResizeWalk{images, resized, call.boolean(1), call.boolean(2)});
+  call.make(result, shape_of(resized));
+}
+
+void resize_bilinear(OpCall& call) {
+  image_size(call, 0);
+  call.convert_input(0, DType::kFloat32);
+  resize(call, DType::kFloat32);
+}
+
+void resize_nearest(OpCall& call) { resize(call, call.input(0).dtype); }
+
+void resize_grad(OpCall& call) {
+  const ImageSize images = image_size(call, 0);
+  const ImageSize dy = image_size(call, 1);
+  call.check(images.batch == dy.batch && images.channels == dy.channels,
+             "images are {} and dy is {}, they differ in more than height and width",
+             call.input(0).shape.to_string(), call.input(1).shape.to_string());
+  call.check(dy.image() == 0 || images.height * images.width > 0,
+             "images of {} were given, a height and a width of at least 1 are allowed",
+             call.input(0).shape.to_string());
+  call.convert_input(1, DType::kFloat32);
+  call.params(ResizeWalk{images, dy, call.boolean(0), false});
+  call.make(DType::kFloat32, call.input(0).shape);
+}
+
+void crop_and_resize(OpCall& call) {
+  const ImageSize images = image_size(call, 0);
+  const Shape& boxes = call.input(1).shape;
+  const Shape& which = call.input(2).shape;
+  call.check(boxes.rank() == 2 && boxes.dims()[1] == 4, "boxes are {}, [n,4] is allowed",
+             boxes.to_string());
+  call.check(which.rank() == 1 && which.dims()[0] == boxes.dims()[0],
+             "there are {} boxes, and {} say of which image", boxes.dims()[0], which.to_string());
+  const auto [height, width] = height_and_width(call, 0);
+  call.check(call.integer(1) == 0 || call.integer(1) == 1,
+             "method was {}, 0 (bilinear) or 1 (nearest) is allowed", call.integer(1));
+  const ImageSize crops{boxes.dims()[0], height, width, images.channels};
+  call.convert_input(0, DType::kFloat32);
+  call.convert_input(1, DType::kFloat32);
+  call.convert_input(2, DType::kInt32);
+  call.params(CropWalk{images, crops, call.integer(1) == 1, call.number(2)});
+  call.make(DType::kFloat32, shape_of(crops));
+}
+
+void rotate(OpCall& call) {
+  const ImageSize images = image_size(call, 0);
+  const auto fill = call.numbers(1);
+  const auto center = call.numbers(2);
+  // The fourth channel is opacity, and needs no value.
+  const std::int64_t needed = std::min<std::int64_t>(images.channels, 3);
+  call.check(fill.size() == 1 || static_cast<std::int64_t>(fill.size()) >= needed,
+             "{} fill values were given, 1 or one for each of {} channels is allowed", fill.size(),
+             images.channels);
+  call.check(center.size() == 2, "{} numbers were given for the center, 2 are allowed",
+             center.size());
+  call.check(fill.size() == 1 || images.channels <= 4,
+             "{} channels were given, at most 4 can have fill values of their own",
+             images.channels);
+  call.params(RotateWalk{.images = images,
+                         .sine = std::sin(call.number(0)),
+                         .cosine = std::cos(call.number(0)),
+                         .center_x = static_cast<double>(images.width) * center[0],
+                         .center_y = static_cast<double>(images.height) * center[1],
+                         .fill = fill});
+  call.make(call.input(0).dtype, call.input(0).shape);
+}
+
+void transform(OpCall& call) {
+  const ImageSize images = image_size(call, 0);
+  const Shape& transforms = call.input(1).shape;
+  call.check(transforms.rank() == 2 && transforms.dims()[1] == 8 &&
+                 (transforms.dims()[0] == 1 || transforms.dims()[0] == images.batch),
+             "transforms are {}, [1,8] or [{},8] is allowed", transforms.to_string(), images.batch);
+  const std::int64_t interpolation = call.integer(0), mode = call.integer(1);
+  call.check(interpolation == 0 || interpolation == 1,
+             "interpolation was {}, 0 (nearest) or 1 (bilinear) is allowed", interpolation);
+  call.check(mode >= 0 && mode <= 3, "fillMode was {}, 0 to 3 are allowed", mode);
+  const auto [height, width] = height_and_width(call, 3);
+  const ImageSize transformed{images.batch, height, width, images.channels};
+  call.convert_input(1, DType::kFloat32);
+  call.params(TransformWalk{images, transformed, interpolation == 1, transforms.dims()[0] == 1,
+                            static_cast<FillMode>(mode), call.number(2)});
+  call.make(call.input(0).dtype, shape_of(transformed));
+}
+
+}  // namespace
+
+void add_image(MeaningTable& table) {
+  table.set(op_id("ResizeBilinear"), resize_bilinear);
+  table.set(op_id("ResizeBilinearGrad"), resize_grad);
+  table.set(op_id("ResizeNearestNeighbor"), resize_nearest);
+  table.set(op_id("ResizeNearestNeighborGrad"), resize_grad);
+  table.set(op_id("CropAndResize"), crop_and_resize);
+  table.set(op_id("RotateWithOffset"), rotate);
+  table.set(op_id("Transform"), transform);
+}
+
+}  // namespace ebb::ops

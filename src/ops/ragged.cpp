@@ -1,0 +1,83 @@
+// Ragged tensors: row splits (where each row begins, and the end), and the values of all rows. What
+// comes out depends on the splits, so the kernels make the outputs.
+#include "ops/families.hpp"
+
+namespace ebb::ops {
+namespace {
+
+void need_int32(const OpCall& call, std::size_t input) {
+  if (call.input(input).dtype != DType::kInt32) call.fail_dtype(input, "int32");
+}
+
+// nested splits..., dense values, indices
+void gather(OpCall& call) {
+  const std::size_t splits = call.inputs() - 2;
+  for (std::size_t i = 0; i < splits; ++i) {
+    need_int32(call, i);
+    const Shape& shape = call.input(i).shape;
+    call.check(shape.rank() == 1 && shape.dims()[0] > 0,
+               "splits {} are {}, a vector of at least 1 is allowed", i, shape.to_string());
+  }
+  need_int32(call, splits + 1);
+  call.check(call.input(splits).shape.rank() >= 1, "values are a scalar, params.rank must be nonzero");
+  const auto rank = static_cast<std::int64_t>(call.input(splits + 1).shape.rank());
+  const std::int64_t out = rank + static_cast<std::int64_t>(splits) - 1;
+  call.check(call.integer(0) == out, "outputRaggedRank was {}, {} is allowed for these indices",
+             call.integer(0), out);
+}
+
+// starts, limits, deltas: scalars, or vectors of one length
+void range(OpCall& call) {
+  std::int64_t length = -1;
+  const DType dtype = call.input(0).dtype;
+  if (dtype == DType::kComplex64 || dtype == DType::kBool) call.fail_dtype(0, "a number");
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Operand& x = call.input(i);
+    call.check(x.dtype == dtype, "input {} is {}, {} as the first is allowed", i, name_of(x.dtype),
+               name_of(dtype));
+    call.check(x.shape.rank() <= 1, "input {} is {}, a scalar or a vector is allowed", i,
+               x.shape.to_string());
+    if (x.shape.rank() == 0) continue;
+    call.check(length < 0 || length == x.shape.dims()[0],
+               "starts, limits, and deltas must have the same shape: {} and {}", length,
+               x.shape.dims()[0]);
+    length = x.shape.dims()[0];
+  }
+}
+
+// shape, values, defaultValue, row partitions...
+void to_dense(OpCall& call) {
+  constexpr std::size_t kFirst = 3;
+  const IntList types = call.integers(0);
+  call.check(types.size() == call.inputs() - kFirst, "{} row partitions were given, and {} types",
+             call.inputs() - kFirst, types.size());
+  need_int32(call, 0);
+  call.check(call.input(0).shape.rank() <= 1, "the shape is {}, a scalar or a vector is allowed",
+             call.input(0).shape.to_string());
+  call.check(call.input(1).dtype == call.input(2).dtype,
+             "values are {} and the default value {}, they must be alike",
+             name_of(call.input(1).dtype), name_of(call.input(2).dtype));
+  call.check(call.input(1).shape.rank() >= 1, "values are a scalar, rank 1 and more are allowed");
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    need_int32(call, kFirst + i);
+    const bool allowed = types[i] == 2 || (i == 0 ? types[i] == 0 : types[i] == 1);
+    call.check(allowed,
+               "row partition {} is of type {}, ROW_SPLITS (2), {} is allowed", i, types[i],
+               i == 0 ? "or FIRST_DIM_SIZE (0)" : "or VALUE_ROWIDS (1)");
+    const Shape& shape = call.input(kFirst + i).shape;
+    call.check(types[i] == 0 ? shape.elements() == 1 : shape.rank() == 1,
+               "row partition {} is {}, a vector (FIRST_DIM_SIZE: one number) is allowed", i,
+               shape.to_string());
+    call.check(types[i] != 2 || shape.dims()[0] > 0, "row partition {} has no splits, 1 is needed", i);
+  }
+}
+
+}  // namespace
+
+void add_ragged(MeaningTable& table) {
+  table.set(op_id("RaggedGather"), gather);
+  table.set(op_id("RaggedRange"), range);
+  table.set(op_id("RaggedTensorToTensor"), to_dense);
+}
+
+}  // namespace ebb::ops
