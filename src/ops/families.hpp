@@ -20,8 +20,6 @@ void add_normalisation(MeaningTable& table);
 void add_signal(MeaningTable& table);
 void add_image(MeaningTable& table);
 void add_suppression(MeaningTable& table);
-void add_counting(MeaningTable& table);
-void add_random(MeaningTable& table);
 void add_sparse(MeaningTable& table);
 void add_ragged(MeaningTable& table);
 

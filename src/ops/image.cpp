@@ -82,11 +82,6 @@ void crop_and_resize(OpCall& call) {
   call.make(DType::kFloat32, shape_of(crops));
 }
 
-void flip(OpCall& call) {
-  call.params(image_size(call, 0));
-  call.make(call.input(0).dtype, call.input(0).shape);
-}
-
 void rotate(OpCall& call) {
   const ImageSize images = image_size(call, 0);
   const auto fill = call.numbers(1);
@@ -136,7 +131,6 @@ void add_image(MeaningTable& table) {
   table.set(op_id("ResizeNearestNeighbor"), resize_nearest);
   table.set(op_id("ResizeNearestNeighborGrad"), resize_grad);
   table.set(op_id("CropAndResize"), crop_and_resize);
-  table.set(op_id("FlipLeftRight"), flip);
   table.set(op_id("RotateWithOffset"), rotate);
   table.set(op_id("Transform"), transform);
 }

@@ -22,8 +22,6 @@ const MeaningTable& meanings() noexcept {
     add_signal(filled);
     add_image(filled);
     add_suppression(filled);
-    add_counting(filled);
-    add_random(filled);
     add_sparse(filled);
     add_ragged(filled);
     return filled;

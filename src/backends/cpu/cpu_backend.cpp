@@ -25,8 +25,6 @@ const KernelTable& table() {
     add_image_resize(kernels);
     add_image_turn(kernels);
     add_suppression(kernels);
-    add_counting(kernels);
-    add_random(kernels);
     add_sparse(kernels);
     add_ragged(kernels);
     add_ragged_to_dense(kernels);

@@ -25,8 +25,6 @@ void add_unique(KernelTable& kernels);
 void add_image_resize(KernelTable& kernels);
 void add_image_turn(KernelTable& kernels);
 void add_suppression(KernelTable& kernels);
-void add_counting(KernelTable& kernels);
-void add_random(KernelTable& kernels);
 void add_sparse(KernelTable& kernels);
 void add_ragged(KernelTable& kernels);
 void add_ragged_to_dense(KernelTable& kernels);

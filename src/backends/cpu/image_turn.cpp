@@ -1,4 +1,4 @@
-// Flipping, rotating and transforming images.
+// Rotating and transforming images.
 #include <algorithm>
 #include <cmath>
 
@@ -27,21 +27,6 @@ void each_row(const ImageSize& size, Body body) {
 }
 
 double round_up(double value) noexcept { return std::floor(value + 0.5); }
-
-void flip(OpCall& call) {
-  const auto& size = call.params<ImageSize>();
-  visit_size(call.input(0).dtype, [&]<typename T>(Type<T>) {
-    const T* in = call.in<T>(0);
-    T* out = call.out<T>(0);
-    each_row(size, [&](std::int64_t image, std::int64_t y) {
-      const std::int64_t at = (image * size.height + y) * size.row();
-      T* to = out + at;
-      for (std::int64_t x = size.width; x-- > 0;) {
-        to = std::copy_n(in + at + x * size.channels, size.channels, to);
-      }
-    });
-  });
-}
 
 // With a value a channel, the fourth channel is opacity: what is filled in is opaque.
 template <typename T>
@@ -193,7 +178,6 @@ void transform(OpCall& call) {
 }  // namespace
 
 void add_image_turn(KernelTable& kernels) {
-  kernels.set(op_id("FlipLeftRight"), flip);
   kernels.set(op_id("RotateWithOffset"), rotate);
   kernels.set(op_id("Transform"), transform);
 }

@@ -1,4 +1,4 @@
-// Complex numbers and signals. Transforms are KISS FFT's, in double: its float twiddles lose digits
+// Signals. Transforms are KISS FFT's, in double: its float twiddles lose digits
 // as rows get longer. A length with a large prime factor p costs p operations an element.
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,6 @@
 
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
-#include "backends/cpu/parallel.hpp"
 #include "ops/axes.hpp"
 
 namespace ebb::cpu {
@@ -14,27 +13,6 @@ namespace {
 
 using ops::op_id;
 using ops::OpCall;
-
-constexpr std::int64_t kGrain = 1 << 15;
-
-void complex(OpCall& call) {
-  const float* real = call.in<float>(0);
-  const float* imaginary = call.in<float>(1);
-  Complex64* out = call.out<Complex64>(0);
-  parallel_for(ops::elements(call.input(0).shape), kGrain,
-               [=](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i) out[i] = {real[i], imaginary[i]};
-               });
-}
-
-void part(OpCall& call) {
-  const float* in = call.in<float>(0) + (call.spec().id == op_id("Imag") ? 1 : 0);
-  float* out = call.out<float>(0);
-  parallel_for(ops::elements(call.input(0).shape), kGrain,
-               [=](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i) out[i] = in[2 * i];
-               });
-}
 
 void transform(OpCall& call) {
   using Complex = std::complex<double>;
@@ -60,9 +38,6 @@ void transform(OpCall& call) {
 }  // namespace
 
 void add_signal(KernelTable& kernels) {
-  kernels.set(op_id("Complex"), complex);
-  kernels.set(op_id("Real"), part);
-  kernels.set(op_id("Imag"), part);
   kernels.set(op_id("FFT"), transform);
   kernels.set(op_id("IFFT"), transform);
 }
