@@ -6,6 +6,13 @@
 namespace ebb::ops {
 
 void add_elementwise(MeaningTable& table);
+void add_creation(MeaningTable& table);
+void add_indexing(MeaningTable& table);
+void add_movement(MeaningTable& table);
+void add_reductions(MeaningTable& table);
+void add_sorting(MeaningTable& table);
+void add_images(MeaningTable& table);
+void add_sparse(MeaningTable& table);
 void add_views(MeaningTable& table);
 void add_products(MeaningTable& table);
 void add_convolutions(MeaningTable& table);

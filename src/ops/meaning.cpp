@@ -8,6 +8,13 @@ const MeaningTable& meanings() noexcept {
   static const MeaningTable table = [] {
     MeaningTable filled;
     add_elementwise(filled);
+    add_creation(filled);
+    add_indexing(filled);
+    add_movement(filled);
+    add_reductions(filled);
+    add_sorting(filled);
+    add_images(filled);
+    add_sparse(filled);
     add_views(filled);
     add_products(filled);
     add_convolutions(filled);

@@ -7,6 +7,18 @@ namespace {
 const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
+    add_creation(kernels);
+    add_indexing(kernels);
+    add_movement(kernels);
+    add_reductions(kernels);
+    add_scans(kernels);
+    add_sorting(kernels);
+    add_resizing(kernels);
+    add_warping(kernels);
+    add_boxes(kernels);
+    add_fourier(kernels);
+    add_sparse(kernels);
+    add_ragged(kernels);
     add_elementwise(kernels);
     add_products(kernels);
     add_convolutions(kernels);

@@ -7,6 +7,18 @@ namespace ebb::cpu {
 
 using backends::KernelTable;
 
+void add_creation(KernelTable& kernels);
+void add_indexing(KernelTable& kernels);
+void add_movement(KernelTable& kernels);
+void add_reductions(KernelTable& kernels);
+void add_scans(KernelTable& kernels);
+void add_sorting(KernelTable& kernels);
+void add_resizing(KernelTable& kernels);
+void add_warping(KernelTable& kernels);
+void add_boxes(KernelTable& kernels);
+void add_fourier(KernelTable& kernels);
+void add_sparse(KernelTable& kernels);
+void add_ragged(KernelTable& kernels);
 void add_elementwise(KernelTable& kernels);
 void add_products(KernelTable& table);
 void add_convolutions(KernelTable& table);

@@ -1,0 +1,167 @@
+// Kernels that move data.
+#include "ops/movement.hpp"
+
+#include <cstring>
+
+#include "backends/cpu/copy.hpp"
+#include "backends/cpu/element.hpp"
+#include "backends/cpu/families.hpp"
+#include "ops/axes.hpp"
+
+namespace ebb::cpu {
+namespace {
+
+using ops::op_id;
+using ops::OpCall;
+using ops::Output;
+
+void move(OpCall& call) {
+  const ops::MoveParams& params = call.params<ops::MoveParams>();
+  Output& out = call.output(0);
+  if (params.fills) fill(out.dtype, out.data, ops::elements(out.shape), params.value);
+  copy(params.plan, size_of(out.dtype), call.input(0).data, out.data);
+}
+
+void two_moves(OpCall& call) {
+  const ops::TwoMovesParams& params = call.params<ops::TwoMovesParams>();
+  Output& out = call.output(0);
+  const std::size_t size = size_of(out.dtype);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(params.between) * size;
+  std::byte* between = call.workspace(bytes);
+  if (params.fills_between) std::memset(between, 0, bytes);
+  copy(params.first, size, call.input(0).data, between);
+  copy(params.second, size, between, out.data);
+}
+
+void join(OpCall& call) {
+  const ops::JoinParams& params = call.params<ops::JoinParams>();
+  Output& out = call.output(0);
+  const std::int64_t whole =
+      params.outer == 0 ? 0 : ops::elements(out.shape) / params.outer;  // of one outer position
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    const std::int64_t part =
+        params.outer == 0 ? 0 : ops::elements(call.input(i).shape) / params.outer;
+    ops::CopyPlan plan{.to_offset = at};
+    plan.add(params.outer, part, whole);
+    plan.add(part, 1, 1);
+    plan.simplify();
+    copy(plan, size_of(out.dtype), call.input(i).data, out.data);
+    at += part;
+  }
+}
+
+void cut(OpCall& call) {
+  const ops::JoinParams& params = call.params<ops::JoinParams>();
+  const Operand& x = call.input(0);
+  const std::int64_t whole = params.outer == 0 ? 0 : ops::elements(x.shape) / params.outer;
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    const std::int64_t part =
+        params.outer == 0 ? 0 : ops::elements(call.output(i).shape) / params.outer;
+    ops::CopyPlan plan{.from_offset = at};
+    plan.add(params.outer, whole, part);
+    plan.add(part, 1, 1);
+    plan.simplify();
+    copy(plan, size_of(x.dtype), x.data, call.output(i).data);
+    at += part;
+  }
+}
+
+void complex(OpCall& call) {
+  const std::int64_t count = ops::elements(call.output(0).shape);
+  for (std::size_t i = 0; i < 2; ++i) {
+    ops::CopyPlan plan{.to_offset = static_cast<std::int64_t>(i)};
+    plan.add(count, 1, 2);
+    copy(plan, sizeof(float), call.input(i).data, call.output(0).data);
+  }
+}
+
+// The position in an extent that a position outside of it mirrors.
+std::int64_t mirrored(std::int64_t position, std::int64_t extent, bool symmetric) {
+  const std::int64_t edge = symmetric ? 1 : 0;
+  if (position < 0) return -position - edge;
+  if (position >= extent) return 2 * extent - position - 2 + edge;
+  return position;
+}
+
+void mirror_pad(OpCall& call) {
+  const ops::MirrorParams& params = call.params<ops::MirrorParams>();
+  const Operand& x = call.input(0);
+  Output& out = call.output(0);
+  const auto from = ops::dense_steps(x.shape), to = ops::dense_steps(out.shape);
+  const std::int64_t count = ops::elements(out.shape);
+  visit_size(x.dtype, [&]<typename T>(Type<T>) {
+    const T* source = call.in<T>(0);
+    T* target = call.out<T>(0);
+    for (std::int64_t at = 0; at < count; ++at) {
+      std::int64_t rest = at, index = 0;
+      for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+        const std::int64_t position = rest / to[i];
+        rest %= to[i];
+        index +=
+            from[i] * mirrored(position - params.before[i], x.shape.dims()[i], params.symmetric);
+      }
+      target[at] = source[index];
+    }
+  });
+}
+
+void matrix_band_part(OpCall& call) {
+  const Operand& x = call.input(0);
+  const std::size_t rank = x.shape.rank();
+  const std::int64_t rows = x.shape.dims()[rank - 2], columns = x.shape.dims()[rank - 1];
+  const std::int64_t matrices = ops::extent(x.shape, 0, rank - 2);
+  std::int64_t lower = *call.in<std::int32_t>(1), upper = *call.in<std::int32_t>(2);
+  call.check(lower <= rows && upper <= columns,
+             "numLower {} and numUpper {} were given, at most {} and {} are allowed", lower, upper,
+             rows, columns);
+  if (lower < 0) lower = rows;
+  if (upper < 0) upper = columns;
+  visit_size(x.dtype, [&]<typename T>(Type<T>) {
+    const T* from = call.in<T>(0);
+    T* to = call.out<T>(0);
+    for (std::int64_t m = 0; m < matrices; ++m) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j, ++from, ++to) {
+          *to = i - j <= lower && j - i <= upper ? *from : T{};
+        }
+      }
+    }
+  });
+}
+
+void broadcast_args(OpCall& call) {
+  const std::int64_t rank = call.output(0).shape.dims()[0];
+  const std::int64_t ranks[2] = {call.input(0).shape.dims()[0], call.input(1).shape.dims()[0]};
+  for (std::int64_t i = 0; i < rank; ++i) {
+    std::int32_t dims[2] = {1, 1};
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (i >= rank - ranks[k]) dims[k] = call.in<std::int32_t>(k)[i - (rank - ranks[k])];
+    }
+    call.check(dims[0] == dims[1] || dims[0] == 1 || dims[1] == 1,
+               "extents {} and {} were given, they do not broadcast together", dims[0], dims[1]);
+    call.out<std::int32_t>(0)[i] = dims[0] == 1 ? dims[1] : dims[0];
+  }
+}
+
+}  // namespace
+
+void add_movement(KernelTable& kernels) {
+  for (const char* name : {"Slice", "StridedSlice", "Transpose", "Reverse", "FlipLeftRight", "Tile",
+                           "BroadcastTo", "PadV2", "Diag", "Real", "Imag", "DepthToSpace"}) {
+    kernels.set(ops::find_op(name)->id, move);
+  }
+  kernels.set(op_id("BatchToSpaceND"), two_moves);
+  kernels.set(op_id("SpaceToBatchND"), two_moves);
+  kernels.set(op_id("Concat"), join);
+  kernels.set(op_id("Pack"), join);
+  kernels.set(op_id("SplitV"), cut);
+  kernels.set(op_id("Unpack"), cut);
+  kernels.set(op_id("Complex"), complex);
+  kernels.set(op_id("MirrorPad"), mirror_pad);
+  kernels.set(op_id("MatrixBandPart"), matrix_band_part);
+  kernels.set(op_id("BroadcastArgs"), broadcast_args);
+}
+
+}  // namespace ebb::cpu

@@ -1,0 +1,34 @@
+#include "ops/copy_plan.hpp"
+
+namespace ebb::ops {
+
+void CopyPlan::simplify() noexcept {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < axes; ++i) {
+    if (extent[i] == 1) continue;
+    const bool joins = kept > 0 && from_step[kept - 1] == from_step[i] * extent[i] &&
+                       to_step[kept - 1] == to_step[i] * extent[i];
+    if (joins) {
+      extent[kept - 1] *= extent[i];
+      from_step[kept - 1] = from_step[i];
+      to_step[kept - 1] = to_step[i];
+    } else {
+      extent[kept] = extent[i];
+      from_step[kept] = from_step[i];
+      to_step[kept++] = to_step[i];
+    }
+  }
+  axes = kept;
+}
+
+std::array<std::int64_t, kMaxRank> dense_steps(const Shape& shape) noexcept {
+  std::array<std::int64_t, kMaxRank> steps{};
+  std::int64_t step = 1;
+  for (std::size_t i = shape.rank(); i-- > 0;) {
+    steps[i] = step;
+    step *= shape.dims()[i];
+  }
+  return steps;
+}
+
+}  // namespace ebb::ops

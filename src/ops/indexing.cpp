@@ -1,0 +1,122 @@
+// Gathers and scatters.
+#include "ops/indexing.hpp"
+
+#include "ops/axes.hpp"
+#include "ops/families.hpp"
+
+namespace ebb::ops {
+namespace {
+
+void gather(OpCall& call) {
+  call.convert_input(1, DType::kInt32);
+  const Shape& x = call.input(0).shape;
+  const Shape& indices = call.input(1).shape;
+  const std::size_t axis = checked_axis(call, call.integer(0), x.rank());
+  std::int64_t batches = call.integer(1);
+  if (batches < 0) batches += static_cast<std::int64_t>(indices.rank());
+  const auto batch = static_cast<std::size_t>(batches);
+  bool alike = batches >= 0 && batch <= indices.rank() && batch <= axis;
+  for (std::size_t i = 0; alike && i < batch; ++i) alike = x.dims()[i] == indices.dims()[i];
+  call.check(alike, "batchDims {} was given for x {}, indices {} and axis {}", call.integer(1),
+             x.to_string(), indices.to_string(), axis);
+  IntList dims;
+  for (std::size_t i = 0; i < axis; ++i) dims.push_back(x.dims()[i]);
+  for (std::size_t i = batch; i < indices.rank(); ++i) dims.push_back(indices.dims()[i]);
+  for (std::size_t i = axis + 1; i < x.rank(); ++i) dims.push_back(x.dims()[i]);
+  call.make(call.input(0).dtype, Shape(dims));
+  call.params(GatherParams{.batch = extent(x, 0, batch),
+                           .outer = extent(x, batch, axis),
+                           .extent = x.dims()[axis],
+                           .slice = extent(x, axis + 1, x.rank()),
+                           .count = extent(indices, batch, indices.rank())});
+}
+
+NdParams nd_params(OpCall& call, const Shape& indices, const Shape& into) {
+  NdParams params;
+  params.depth = indices.rank() <= 1 && call.spec().id == op_id("SparseToDense")
+                     ? 1
+                     : indices.dims()[indices.rank() - 1];
+  call.check(params.depth <= static_cast<std::int64_t>(into.rank()),
+             "indices {} have {} coordinates, {} has only {} axes", indices.to_string(),
+             params.depth, into.to_string(), into.rank());
+  const auto depth = static_cast<std::size_t>(params.depth);
+  params.slice = extent(into, depth, into.rank());
+  params.count = params.depth == 0 ? 1 : elements(indices) / params.depth;
+  std::int64_t step = 1;
+  for (std::size_t i = depth; i-- > 0;) {
+    params.extent[i] = into.dims()[i];
+    params.step[i] = step;
+    step *= into.dims()[i];
+  }
+  return params;
+}
+
+void gather_nd(OpCall& call) {
+  call.convert_input(1, DType::kInt32);
+  const Shape& x = call.input(0).shape;
+  const Shape& indices = call.input(1).shape;
+  call.check(x.rank() >= 1 && indices.rank() >= 1,
+             "params {} and indices {} were given, ranks of at least 1 are allowed", x.to_string(),
+             indices.to_string());
+  NdParams params = nd_params(call, indices, x);
+  IntList dims;
+  for (std::size_t i = 0; i + 1 < indices.rank(); ++i) dims.push_back(indices.dims()[i]);
+  for (auto i = static_cast<std::size_t>(params.depth); i < x.rank(); ++i) {
+    dims.push_back(x.dims()[i]);
+  }
+  call.check(dims.size() <= kMaxRank, "the result has rank {}, at most {} is allowed", dims.size(),
+             kMaxRank);
+  params.count = extent(indices, 0, indices.rank() - 1);
+  call.make(call.input(0).dtype, Shape(dims));
+  call.params(params);
+}
+
+// Updates are one for each index, of a slice's shape, or a single value.
+void scatter_into(OpCall& call, std::size_t indices, std::size_t updates, const Shape& into) {
+  call.convert_input(indices, DType::kInt32);
+  const Shape& index_shape = call.input(indices).shape;
+  const Shape& update_shape = call.input(updates).shape;
+  NdParams params = nd_params(call, index_shape, into);
+  const std::int64_t given = elements(update_shape);
+  params.one_update = update_shape.rank() == 0;
+  call.check(params.one_update || given == params.count * params.slice,
+             "updates {} were given, {} slices of {} elements are needed", update_shape.to_string(),
+             params.count, params.slice);
+  call.make(call.input(updates).dtype, into);
+  call.params(params);
+}
+
+void scatter_nd(OpCall& call) {
+  call.check(call.input(0).shape.rank() >= 1, "indices of rank {} were given, at least 1 is needed",
+             call.input(0).shape.rank());
+  scatter_into(call, 0, 1, call.shape(0));
+}
+
+void tensor_scatter_update(OpCall& call) {
+  call.check(call.input(1).shape.rank() >= 1, "indices of rank {} were given, at least 1 is needed",
+             call.input(1).shape.rank());
+  call.convert_input(2, call.input(0).dtype);
+  scatter_into(call, 1, 2, call.input(0).shape);
+}
+
+void sparse_to_dense(OpCall& call) {
+  call.check(elements(call.input(2).shape) == 1,
+             "the default value has shape {}, a scalar is needed", call.input(2).shape.to_string());
+  call.convert_input(2, call.input(1).dtype);
+  scatter_into(call, 0, 1, call.shape(0));
+}
+
+void where(OpCall& call) { call.convert_input(0, DType::kBool); }
+
+}  // namespace
+
+void add_indexing(MeaningTable& table) {
+  table.set(op_id("GatherV2"), gather);
+  table.set(op_id("GatherNd"), gather_nd);
+  table.set(op_id("ScatterNd"), scatter_nd);
+  table.set(op_id("TensorScatterUpdate"), tensor_scatter_update);
+  table.set(op_id("SparseToDense"), sparse_to_dense);
+  table.set(op_id("Where"), where);
+}
+
+}  // namespace ebb::ops

@@ -1,0 +1,21 @@
+// What the meaning of gathers and scatters works out for their kernels.
+#pragma once
+
+#include "ops/op_call.hpp"
+
+namespace ebb::ops {
+
+// x as [batch, outer, extent, slice], indices as [batch, count].
+struct GatherParams {
+  std::int64_t batch = 1, outer = 1, extent = 1, slice = 1, count = 1;
+};
+
+// Each of `count` index rows of `depth` coordinates names a slice of `slice` elements in a tensor
+// whose first `depth` axes have these extents and steps (in slices).
+struct NdParams {
+  std::int64_t count = 0, depth = 0, slice = 1;
+  std::array<std::int64_t, kMaxRank> extent{}, step{};
+  bool one_update = false;  // one value for every index
+};
+
+}  // namespace ebb::ops

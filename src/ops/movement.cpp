@@ -1,0 +1,478 @@
+// Operations that move data and compute nothing.
+#include "ops/movement.hpp"
+
+#include "ops/axes.hpp"
+#include "ops/families.hpp"
+
+namespace ebb::ops {
+namespace {
+
+void move(OpCall& call, const Shape& shape, const CopyPlan& plan) {
+  call.make(call.input(0).dtype, shape);
+  MoveParams& params = call.params(MoveParams{.plan = plan});
+  params.plan.simplify();
+}
+
+IntList list_for_axes(OpCall& call, std::size_t attribute, std::size_t times = 1) {
+  const std::size_t rank = call.input(0).shape.rank();
+  const IntList list = call.integers(attribute);
+  call.check(list.size() == times * rank, "{} has {} values, {} are needed for rank {}",
+             call.spec().attributes[attribute].name, list.size(), times * rank, rank);
+  return list;
+}
+
+void slice(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList begin = list_for_axes(call, 0);
+  IntList size = list_for_axes(call, 1);
+  const auto steps = dense_steps(x.shape);
+  CopyPlan plan;
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    const std::int64_t dim = x.shape.dims()[i];
+    if (size[i] == -1) size[i] = dim - begin[i];
+    call.check(begin[i] >= 0 && size[i] >= 0 && begin[i] + size[i] <= dim,
+               "begin {} and size {} were given for axis {} of extent {}", begin[i], size[i], i,
+               dim);
+    plan.from_offset += begin[i] * steps[i];
+  }
+  const Shape shape{std::span<const std::int64_t>(size)};
+  const auto to = dense_steps(shape);
+  for (std::size_t i = 0; i < size.size(); ++i) plan.add(size[i], steps[i], to[i]);
+  CopyPlan simple = plan;
+  simple.simplify();
+  const bool dense = simple.axes == 0 || (simple.axes == 1 && simple.from_step[0] == 1);
+  if (dense && elements(shape) > 0) {  // a run of the operand's own memory
+    call.view(0, static_cast<std::uint64_t>(plan.from_offset) * size_of(x.dtype), x.dtype, shape);
+    return call.done();
+  }
+  move(call, shape, plan);
+}
+
+void strided_slice(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList begin = list_for_axes(call, 0), strides = list_for_axes(call, 1);
+  const IntList size = list_for_axes(call, 2);
+  const auto steps = dense_steps(x.shape);
+  CopyPlan plan;
+  const Shape shape = call.shape(2);
+  const auto to = dense_steps(shape);
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    const std::int64_t last = begin[i] + (size[i] - 1) * strides[i];
+    call.check(size[i] == 0 || (begin[i] >= 0 && begin[i] < x.shape.dims()[i] && last >= 0 &&
+                                last < x.shape.dims()[i]),
+               "axis {} from {} in {} steps of {} leaves its extent of {}", i, begin[i], size[i],
+               strides[i], x.shape.dims()[i]);
+    plan.from_offset += begin[i] * steps[i];
+    plan.add(size[i], strides[i] * steps[i], to[i]);
+  }
+  if (elements(shape) == 0) plan.from_offset = 0;
+  move(call, shape, plan);
+}
+
+void transpose(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList perm = list_for_axes(call, 0);
+  const auto steps = dense_steps(x.shape);
+  std::array<bool, kMaxRank> seen{};
+  IntList dims;
+  for (const std::int64_t axis : perm) {
+    const std::size_t from = checked_axis(call, axis, x.shape.rank());
+    call.check(!seen[from], "perm {} names axis {} twice", dims_to_string(perm), from);
+    seen[from] = true;
+    dims.push_back(x.shape.dims()[from]);
+  }
+  const Shape shape(dims);
+  const auto to = dense_steps(shape);
+  CopyPlan plan;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    plan.add(dims[i], steps[checked_axis(call, perm[i], dims.size())], to[i]);
+  }
+  CopyPlan simple = plan;
+  simple.simplify();
+  if (simple.axes == 0 || (simple.axes == 1 && simple.from_step[0] == 1)) {
+    call.view(0, 0, x.dtype, shape);  // only axes of one element changed places
+    return call.done();
+  }
+  move(call, shape, plan);
+}
+
+void reverse_axes(OpCall& call, const IntList& axes) {
+  const Operand& x = call.input(0);
+  const auto steps = dense_steps(x.shape);
+  std::array<bool, kMaxRank> reversed{};
+  for (const std::int64_t axis : axes) reversed[checked_axis(call, axis, x.shape.rank())] = true;
+  CopyPlan plan;
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    const std::int64_t dim = x.shape.dims()[i];
+    plan.add(dim, reversed[i] ? -steps[i] : steps[i], steps[i]);
+    if (reversed[i] && dim > 0) plan.from_offset += (dim - 1) * steps[i];
+  }
+  move(call, x.shape, plan);
+}
+
+void reverse(OpCall& call) { reverse_axes(call, call.integers(0)); }
+
+void flip_left_right(OpCall& call) {
+  call.check(call.input(0).shape.rank() == 4, "rank {} was given, 4 is allowed",
+             call.input(0).shape.rank());
+  reverse_axes(call, {2});
+}
+
+void tile(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList reps = list_for_axes(call, 0);
+  IntList dims;
+  for (std::size_t i = 0; i < reps.size(); ++i) {
+    call.check(reps[i] >= 0, "reps {} were given, at least 0 is allowed", dims_to_string(reps));
+    dims.push_back(x.shape.dims()[i] * reps[i]);
+  }
+  const Shape shape(dims);
+  const auto from = dense_steps(x.shape), to = dense_steps(shape);
+  CopyPlan plan;
+  for (std::size_t i = 0; i < reps.size(); ++i) {
+    plan.add(reps[i], 0, to[i] * x.shape.dims()[i]);
+    plan.add(x.shape.dims()[i], from[i], to[i]);
+  }
+  move(call, shape, plan);
+}
+
+void broadcast_to(OpCall& call) {
+  const Operand& x = call.input(0);
+  const Shape shape = call.shape(0);
+  call.check(x.shape.rank() <= shape.rank() && broadcast(call, x.shape, shape) == shape,
+             "shape {} was given, {} does not broadcast to it", shape.to_string(),
+             x.shape.to_string());
+  const auto from = dense_steps(x.shape), to = dense_steps(shape);
+  const std::size_t added = shape.rank() - x.shape.rank();
+  CopyPlan plan;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const bool repeated = i < added || x.shape.dims()[i - added] == 1;
+    plan.add(shape.dims()[i], repeated ? 0 : from[i - added], to[i]);
+  }
+  move(call, shape, plan);
+}
+
+void pad(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList paddings = list_for_axes(call, 0, 2);
+  IntList dims;
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    call.check(paddings[2 * i] >= 0 && paddings[2 * i + 1] >= 0,
+               "paddings {} were given, at least 0 is allowed", dims_to_string(paddings));
+    dims.push_back(x.shape.dims()[i] + paddings[2 * i] + paddings[2 * i + 1]);
+  }
+  const Shape shape(dims);
+  const auto from = dense_steps(x.shape), to = dense_steps(shape);
+  CopyPlan plan;
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    plan.add(x.shape.dims()[i], from[i], to[i]);
+    plan.to_offset += paddings[2 * i] * to[i];
+  }
+  move(call, shape, plan);
+  call.params<MoveParams>().fills = elements(shape) != elements(x.shape);
+  call.params<MoveParams>().value = call.number(1);
+}
+
+void mirror_pad(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList paddings = list_for_axes(call, 0, 2);
+  MirrorParams params{.symmetric = call.integer(1) == 1};
+  IntList dims;
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    const std::int64_t most = x.shape.dims()[i] - (params.symmetric ? 0 : 1);
+    const std::int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
+    call.check(before >= 0 && after >= 0 && before <= most && after <= most,
+               "paddings {} and {} were given for axis {}, 0 to {} are allowed", before, after, i,
+               most);
+    params.before[i] = before;
+    dims.push_back(x.shape.dims()[i] + before + after);
+  }
+  call.make(x.dtype, Shape(dims));
+  call.params(params);
+}
+
+void diag(OpCall& call) {
+  const Operand& x = call.input(0);
+  call.check(2 * x.shape.rank() <= kMaxRank, "rank {} was given, at most {} is allowed",
+             x.shape.rank(), kMaxRank / 2);
+  IntList dims(x.shape.dims());
+  for (const std::int64_t dim : x.shape.dims()) dims.push_back(dim);
+  const std::int64_t count = elements(x.shape);
+  CopyPlan plan;
+  plan.add(count, 1, count + 1);
+  move(call, Shape(dims), plan);
+  call.params<MoveParams>().fills = true;
+}
+
+template <int kPart>
+void part_of_complex(OpCall& call) {
+  const Operand& x = call.input(0);
+  if (x.dtype != DType::kComplex64) call.fail_dtype(0, "complex64");
+  CopyPlan plan{.from_offset = kPart};  // in floats
+  plan.add(elements(x.shape), 2, 1);
+  call.make(DType::kFloat32, x.shape);
+  call.params(MoveParams{.plan = plan});
+}
+
+void complex(OpCall& call) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (call.input(i).dtype != DType::kFloat32) call.convert_input(i, DType::kFloat32);
+  }
+  call.check(call.input(0).shape == call.input(1).shape,
+             "real is {} and imag is {}, they must be alike", call.input(0).shape.to_string(),
+             call.input(1).shape.to_string());
+  call.make(DType::kComplex64, call.input(0).shape);
+}
+
+// ---- joining and cutting
+
+void check_alike(OpCall& call, std::size_t axis) {
+  const Operand& first = call.input(0);
+  for (std::size_t i = 1; i < call.inputs(); ++i) {
+    const Operand& each = call.input(i);
+    bool alike = each.dtype == first.dtype && each.shape.rank() == first.shape.rank();
+    for (std::size_t j = 0; alike && j < first.shape.rank(); ++j) {
+      alike = j == axis || each.shape.dims()[j] == first.shape.dims()[j];
+    }
+    call.check(alike, "input {} is {} {}, the first is {} {}: they may differ in axis {} only", i,
+               name_of(each.dtype), each.shape.to_string(), name_of(first.dtype),
+               first.shape.to_string(), axis);
+  }
+}
+
+void concat(OpCall& call) {
+  const Shape& first = call.input(0).shape;
+  const std::size_t axis = checked_axis(call, call.integer(0), first.rank());
+  check_alike(call, axis);
+  IntList dims(first.dims());
+  for (std::size_t i = 1; i < call.inputs(); ++i) dims[axis] += call.input(i).shape.dims()[axis];
+  call.make(call.input(0).dtype, Shape(dims));
+  call.params(JoinParams{extent(first, 0, axis), extent(first, axis + 1, first.rank())});
+}
+
+void pack(OpCall& call) {
+  const Shape& first = call.input(0).shape;
+  call.check(first.rank() < kMaxRank, "rank {} was given, at most {} is allowed", first.rank(),
+             kMaxRank - 1);
+  const std::size_t axis = checked_axis(call, call.integer(0), first.rank() + 1);
+  check_alike(call, kMaxRank);
+  IntList dims;
+  for (std::size_t i = 0; i <= first.rank(); ++i) {
+    if (i == axis) dims.push_back(static_cast<std::int64_t>(call.inputs()));
+    if (i < first.rank()) dims.push_back(first.dims()[i]);
+  }
+  call.make(call.input(0).dtype, Shape(dims));
+  call.params(JoinParams{extent(first, 0, axis), extent(first, axis, first.rank())});
+}
+
+void split(OpCall& call) {
+  const Operand& x = call.input(0);
+  const std::size_t axis = checked_axis(call, call.integer(1), x.shape.rank());
+  const std::span<const double> sizes = call.numbers(0);
+  std::int64_t sum = 0;
+  for (const double size : sizes) {
+    call.check(size >= 0, "a size of {} was given, at least 0 is allowed", size);
+    sum += static_cast<std::int64_t>(size);
+  }
+  call.check(sum == x.shape.dims()[axis], "sizes of {} together were given, axis {} has {}", sum,
+             axis, x.shape.dims()[axis]);
+  IntList dims(x.shape.dims());
+  for (const double size : sizes) {
+    dims[axis] = static_cast<std::int64_t>(size);
+    call.make(x.dtype, Shape(dims));
+  }
+  call.params(JoinParams{extent(x.shape, 0, axis), extent(x.shape, axis + 1, x.shape.rank())});
+}
+
+void unpack(OpCall& call) {
+  const Operand& x = call.input(0);
+  const std::size_t axis = checked_axis(call, call.integer(0), x.shape.rank());
+  IntList dims;
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    if (i != axis) dims.push_back(x.shape.dims()[i]);
+  }
+  for (std::int64_t i = 0; i < x.shape.dims()[axis]; ++i) call.make(x.dtype, Shape(dims));
+  call.params(JoinParams{extent(x.shape, 0, axis), extent(x.shape, axis + 1, x.shape.rank())});
+}
+
+// ---- between space, batch and depth
+
+void check_blocks(OpCall& call, const IntList& block, const IntList& pairs) {
+  const Shape& shape = call.input(0).shape;
+  call.check(!block.empty() && block.size() < shape.rank() && pairs.size() == 2 * block.size(),
+             "{} blocks and {} margins were given for rank {}", block.size(), pairs.size(),
+             shape.rank());
+  for (const std::int64_t each : block) {
+    call.check(each >= 1, "block {} was given, at least 1 is allowed", each);
+  }
+  for (const std::int64_t each : pairs) {
+    call.check(each >= 0, "a margin of {} was given, at least 0 is allowed", each);
+  }
+}
+
+// [blocks, batch, space, rest] to [batch, space x block, rest], then the margins are cut off.
+void batch_to_space(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList block = call.integers(0), crops = call.integers(1);
+  check_blocks(call, block, crops);
+  const std::size_t spatial = block.size();
+  std::int64_t blocks = 1;
+  for (const std::int64_t each : block) blocks *= each;
+  call.check(x.shape.dims()[0] % blocks == 0, "a batch of {} was given, a multiple of {} is needed",
+             x.shape.dims()[0], blocks);
+  IntList whole(x.shape.dims()), cut;
+  whole[0] /= blocks;
+  for (std::size_t i = 0; i < spatial; ++i) whole[i + 1] *= block[i];
+  cut = whole;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    cut[i + 1] -= crops[2 * i] + crops[2 * i + 1];
+    call.check(cut[i + 1] >= 0, "crops {} and {} were given for an extent of {}", crops[2 * i],
+               crops[2 * i + 1], whole[i + 1]);
+  }
+  const auto from = dense_steps(x.shape);
+  const auto to = dense_steps(Shape(whole));
+  TwoMovesParams params{.between = elements(Shape(whole))};
+  std::int64_t block_step = from[0] * whole[0];
+  IntList block_steps(block);
+  for (std::size_t i = spatial; i-- > 0;) {
+    block_steps[i] = block_step;
+    block_step *= block[i];
+  }
+  params.first.add(whole[0], from[0], to[0]);
+  for (std::size_t i = 0; i < spatial; ++i) {
+    params.first.add(x.shape.dims()[i + 1], from[i + 1], to[i + 1] * block[i]);
+    params.first.add(block[i], block_steps[i], to[i + 1]);
+  }
+  for (std::size_t i = spatial + 1; i < x.shape.rank(); ++i) {
+    params.first.add(x.shape.dims()[i], from[i], to[i]);
+  }
+  const Shape out(cut);
+  const auto out_steps = dense_steps(out);
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    params.second.add(cut[i], to[i], out_steps[i]);
+    if (i >= 1 && i <= spatial) params.second.from_offset += crops[2 * (i - 1)] * to[i];
+  }
+  params.first.simplify();
+  params.second.simplify();
+  call.make(x.dtype, out);
+  call.params(params);
+}
+
+// Margins of zeros are added, then [batch, space x block, rest] to [blocks, batch, space, rest].
+void space_to_batch(OpCall& call) {
+  const Operand& x = call.input(0);
+  const IntList block = call.integers(0), paddings = call.integers(1);
+  check_blocks(call, block, paddings);
+  const std::size_t spatial = block.size();
+  IntList padded(x.shape.dims()), dims;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    padded[i + 1] += paddings[2 * i] + paddings[2 * i + 1];
+    call.check(padded[i + 1] % block[i] == 0,
+               "an extent of {} with its padding was given, a multiple of {} is needed",
+               padded[i + 1], block[i]);
+  }
+  dims = padded;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    dims[0] *= block[i];
+    dims[i + 1] /= block[i];
+  }
+  const Shape between(padded), out(dims);
+  const auto from = dense_steps(x.shape), mid = dense_steps(between), to = dense_steps(out);
+  TwoMovesParams params{.between = elements(between), .fills_between = true};
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    params.first.add(x.shape.dims()[i], from[i], mid[i]);
+    if (i >= 1 && i <= spatial) params.first.to_offset += paddings[2 * (i - 1)] * mid[i];
+  }
+  std::int64_t block_step = to[0] * x.shape.dims()[0];
+  IntList block_steps(block);
+  for (std::size_t i = spatial; i-- > 0;) {
+    block_steps[i] = block_step;
+    block_step *= block[i];
+  }
+  params.second.add(x.shape.dims()[0], mid[0], to[0]);
+  for (std::size_t i = 0; i < spatial; ++i) {
+    params.second.add(dims[i + 1], mid[i + 1] * block[i], to[i + 1]);
+    params.second.add(block[i], mid[i + 1], block_steps[i]);
+  }
+  for (std::size_t i = spatial + 1; i < x.shape.rank(); ++i) {
+    params.second.add(dims[i], mid[i], to[i]);
+  }
+  params.first.simplify();
+  params.second.simplify();
+  call.make(x.dtype, out);
+  call.params(params);
+}
+
+void depth_to_space(OpCall& call) {
+  const Operand& x = call.input(0);
+  call.check(x.shape.rank() == 4, "rank {} was given, 4 is allowed", x.shape.rank());
+  const std::int64_t block = call.integer(0);
+  const bool first = call.boolean(1);
+  const auto d = x.shape.dims();
+  const std::int64_t height = d[first ? 2 : 1], width = d[first ? 3 : 2], depth = d[first ? 1 : 3];
+  call.check(block >= 1 && depth % (block * block) == 0,
+             "a depth of {} was given, a multiple of {} squared is needed", depth, block);
+  const std::int64_t deep = depth / (block * block);
+  const Shape out = first ? Shape{d[0], deep, height * block, width * block}
+                          : Shape{d[0], height * block, width * block, deep};
+  const auto from = dense_steps(x.shape), to = dense_steps(out);
+  const std::size_t h = first ? 2 : 1, w = h + 1, c = first ? 1 : 3;
+  CopyPlan plan;
+  plan.add(d[0], from[0], to[0]);
+  plan.add(height, from[h], to[h] * block);
+  plan.add(block, from[c] * block * deep, to[h]);
+  plan.add(width, from[w], to[w] * block);
+  plan.add(block, from[c] * deep, to[w]);
+  plan.add(deep, from[c], to[c]);
+  move(call, out, plan);
+}
+
+void matrix_band_part(OpCall& call) {
+  const Operand& x = call.input(0);
+  call.check(x.shape.rank() >= 2, "rank {} was given, at least 2 is allowed", x.shape.rank());
+  for (std::size_t i = 1; i < 3; ++i) {
+    call.check(elements(call.input(i).shape) == 1, "input {} has shape {}, a scalar is needed", i,
+               call.input(i).shape.to_string());
+    call.convert_input(i, DType::kInt32);
+  }
+  call.make(x.dtype, x.shape);
+}
+
+void broadcast_args(OpCall& call) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    call.check(call.input(i).shape.rank() == 1, "input {} has rank {}, 1 is needed", i,
+               call.input(i).shape.rank());
+    call.convert_input(i, DType::kInt32);
+  }
+  call.make(DType::kInt32,
+            Shape{std::max(call.input(0).shape.dims()[0], call.input(1).shape.dims()[0])});
+}
+
+}  // namespace
+
+void add_movement(MeaningTable& table) {
+  table.set(op_id("Slice"), slice);
+  table.set(op_id("StridedSlice"), strided_slice);
+  table.set(op_id("Transpose"), transpose);
+  table.set(op_id("Reverse"), reverse);
+  table.set(op_id("FlipLeftRight"), flip_left_right);
+  table.set(op_id("Tile"), tile);
+  table.set(op_id("BroadcastTo"), broadcast_to);
+  table.set(op_id("PadV2"), pad);
+  table.set(op_id("MirrorPad"), mirror_pad);
+  table.set(op_id("Diag"), diag);
+  table.set(op_id("Real"), part_of_complex<0>);
+  table.set(op_id("Imag"), part_of_complex<1>);
+  table.set(op_id("Complex"), complex);
+  table.set(op_id("Concat"), concat);
+  table.set(op_id("Pack"), pack);
+  table.set(op_id("SplitV"), split);
+  table.set(op_id("Unpack"), unpack);
+  table.set(op_id("BatchToSpaceND"), batch_to_space);
+  table.set(op_id("SpaceToBatchND"), space_to_batch);
+  table.set(op_id("DepthToSpace"), depth_to_space);
+  table.set(op_id("MatrixBandPart"), matrix_band_part);
+  table.set(op_id("BroadcastArgs"), broadcast_args);
+}
+
+}  // namespace ebb::ops

@@ -1,0 +1,180 @@
+// Reductions, scans and counts.
+#include "ops/reductions.hpp"
+
+#include "ops/axes.hpp"
+#include "ops/families.hpp"
+
+namespace ebb::ops {
+namespace {
+
+using Reduced = std::array<bool, kMaxRank>;
+
+Reduced reduced_axes(OpCall& call, const Shape& shape) {
+  Reduced reduced{};
+  for (const std::int64_t axis : call.integers(0)) {
+    reduced[checked_axis(call, axis, shape.rank())] = true;
+  }
+  return reduced;
+}
+
+Shape reduced_shape(const Shape& shape, const Reduced& reduced, bool keep) {
+  IntList dims;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (!reduced[i]) {
+      dims.push_back(shape.dims()[i]);
+    } else if (keep) {
+      dims.push_back(1);
+    }
+  }
+  return Shape(dims);
+}
+
+// Axes of one element are on either side, as it suits.
+ReduceParams walk_of(const Shape& shape, const Reduced& reduced) {
+  ReduceParams params;
+  int phase = 0;  // before, in, after the reduced axes
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const std::int64_t dim = shape.dims()[i];
+    if (dim == 1) continue;
+    if (reduced[i]) {
+      params.gathers = params.gathers || phase == 2;
+      phase = 1;
+      params.count *= dim;
+    } else {
+      phase = phase == 0 ? 0 : 2;
+      (phase == 0 ? params.outer : params.inner) *= dim;
+    }
+  }
+  return params;
+}
+
+void gather_axes(ReduceParams& params, const Shape& shape, const Reduced& reduced) {
+  const auto steps = dense_steps(shape);
+  std::int64_t to = elements(shape);
+  for (const bool last : {false, true}) {
+    for (std::size_t i = 0; i < shape.rank(); ++i) {
+      if (reduced[i] != last) continue;
+      to = shape.dims()[i] == 0 ? 0 : to / shape.dims()[i];
+      params.plan.add(shape.dims()[i], steps[i], to);
+    }
+  }
+  params.outer *= params.inner;
+  params.inner = 1;
+  params.plan.simplify();
+}
+
+template <typename ResultOf>
+void reduce_as(OpCall& call, ResultOf result_of) {
+  const Operand& x = call.input(0);
+  const Reduced reduced = reduced_axes(call, x.shape);
+  ReduceParams params = walk_of(x.shape, reduced);
+  if (params.gathers) gather_axes(params, x.shape, reduced);
+  call.make(result_of(x.dtype), reduced_shape(x.shape, reduced, call.boolean(1)));
+  call.params(params);
+}
+
+DType summed(DType dtype) { return dtype == DType::kBool ? DType::kInt32 : dtype; }
+
+bool is_integer(DType dtype) {
+  return dtype == DType::kBool || dtype == DType::kInt32 || dtype == DType::kInt64 ||
+         dtype == DType::kUint8 || dtype == DType::kInt8;
+}
+
+void sum(OpCall& call) { reduce_as(call, summed); }
+
+void mean(OpCall& call) {
+  if (is_integer(call.input(0).dtype)) call.convert_input(0, DType::kFloat32);
+  reduce_as(call, [](DType dtype) { return dtype; });
+}
+
+void extreme(OpCall& call) {
+  if (call.input(0).dtype == DType::kComplex64) call.fail_dtype(0, "a real one");
+  reduce_as(call, [](DType dtype) { return dtype; });
+}
+
+void logical(OpCall& call) {
+  if (call.input(0).dtype != DType::kBool) call.convert_input(0, DType::kBool);
+  reduce_as(call, [](DType dtype) { return dtype; });
+}
+
+void arg_extreme(OpCall& call) {
+  const Operand& x = call.input(0);
+  if (x.dtype == DType::kComplex64) call.fail_dtype(0, "a real one");
+  const std::size_t axis = checked_axis(call, call.integer(0), x.shape.rank());
+  Reduced reduced{};
+  reduced[axis] = true;
+  const Shape shape = reduced_shape(x.shape, reduced, false);
+  call.check(x.shape.dims()[axis] > 0 || elements(shape) == 0,
+             "axis {} of {} has no elements, at least one is needed", axis, x.shape.to_string());
+  call.make(DType::kInt32, shape);
+  call.params(ReduceParams{.outer = extent(x.shape, 0, axis),
+                           .count = x.shape.dims()[axis],
+                           .inner = extent(x.shape, axis + 1, x.shape.rank()),
+                           .plan = {}});
+}
+
+void scan(OpCall& call) {
+  const Operand& x = call.input(0);
+  if (x.dtype == DType::kBool) call.convert_input(0, DType::kInt32);
+  const std::size_t axis = checked_axis(call, call.integer(0), x.shape.rank());
+  call.make(call.input(0).dtype, x.shape);
+  call.params(ScanParams{.outer = extent(x.shape, 0, axis),
+                         .count = x.shape.dims()[axis],
+                         .inner = extent(x.shape, axis + 1, x.shape.rank()),
+                         .exclusive = call.boolean(1),
+                         .reversed = call.boolean(2)});
+}
+
+void bincount(OpCall& call) {
+  call.convert_input(0, DType::kInt32);
+  const Operand& x = call.input(0);
+  const Operand& weights = call.input(1);
+  const std::int64_t size = call.integer(0);
+  const std::size_t most = call.spec().id == op_id("Bincount") ? 1 : 2;
+  call.check(x.shape.rank() >= 1 && x.shape.rank() <= most,
+             "rank {} was given, 1 to {} are allowed", x.shape.rank(), most);
+  call.check(size >= 0, "size {} was given, at least 0 is allowed", size);
+  call.check(elements(weights.shape) == 0 || weights.shape == x.shape,
+             "weights are {}, {} or none are allowed", weights.shape.to_string(),
+             x.shape.to_string());
+  IntList dims(x.shape.dims());
+  dims[dims.size() - 1] = size;
+  call.make(weights.dtype, Shape(dims));
+}
+
+void segment_sum(OpCall& call) {
+  call.convert_input(1, DType::kInt32);
+  const Operand& x = call.input(0);
+  const Operand& ids = call.input(1);
+  const std::size_t rank = ids.shape.rank();
+  bool alike = rank >= 1 && rank <= x.shape.rank();
+  for (std::size_t i = 0; alike && i < rank; ++i) alike = ids.shape.dims()[i] == x.shape.dims()[i];
+  call.check(alike, "segment ids are {}, the first axes of {} are needed", ids.shape.to_string(),
+             x.shape.to_string());
+  call.check(call.integer(0) >= 0, "{} segments were given, at least 0 are allowed",
+             call.integer(0));
+  IntList dims{call.integer(0)};
+  for (std::size_t i = rank; i < x.shape.rank(); ++i) dims.push_back(x.shape.dims()[i]);
+  call.make(summed(x.dtype), Shape(dims));
+}
+
+}  // namespace
+
+void add_reductions(MeaningTable& table) {
+  table.set(op_id("Sum"), sum);
+  table.set(op_id("Prod"), sum);
+  table.set(op_id("Mean"), mean);
+  table.set(op_id("Max"), extreme);
+  table.set(op_id("Min"), extreme);
+  table.set(op_id("All"), logical);
+  table.set(op_id("Any"), logical);
+  table.set(op_id("ArgMax"), arg_extreme);
+  table.set(op_id("ArgMin"), arg_extreme);
+  table.set(op_id("Cumsum"), scan);
+  table.set(op_id("Cumprod"), scan);
+  table.set(op_id("Bincount"), bincount);
+  table.set(op_id("DenseBincount"), bincount);
+  table.set(op_id("UnsortedSegmentSum"), segment_sum);
+}
+
+}  // namespace ebb::ops
