@@ -64,6 +64,9 @@ function(ebb_add_layer layer)
     # Its inner loops gain nothing from other files, and cost minutes there.
     set_target_properties(${library} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     target_compile_definitions(${library} PRIVATE ${ebb_cpu_definitions})
+    # Kernels are loops for three vector targets each: nothing to inline across files, and minutes of
+    # link time.
+    set_target_properties(${library} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
   endif()
   set_property(GLOBAL APPEND PROPERTY EBB_LAYER_LIBRARIES ${library})
 endfunction()
