@@ -1,7 +1,9 @@
 // Prints what hosts need of the table of operations (include/ebb/ops/table.hpp).
 //
 //   ebb_print_ops --typescript    constants: ids, the order of attributes, the table's hash
+//   ebb_print_ops --cpp           the functions of include/ebb/ops/functions.hpp
 //   ebb_print_ops --text          one row a line, for people
+#include <cctype>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -67,6 +69,101 @@ void print_typescript() {
 
 std::string count_text(unsigned count) { return count == kAny ? "any" : std::to_string(count); }
 
+// "BatchMatMul" -> "batch_mat_mul", "Conv2DBackpropInput" -> "conv2d_backprop_input", "FFT" ->
+// "fft"
+std::string snake(std::string_view name) {
+  const auto is = [&](std::size_t i, int (*kind)(int)) {
+    return i < name.size() && kind(static_cast<unsigned char>(name[i])) != 0;
+  };
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '_') continue;
+    const bool starts = i > 0 && is(i, std::isupper) &&
+                        (is(i - 1, std::islower) ||
+                         (is(i - 1, std::isalnum) && is(i + 1, std::islower)));
+    if (starts) text += '_';
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return text;
+}
+
+std::string cpp_type(AttributeType type) {
+  switch (type) {
+    case AttributeType::kBoolean:
+      return "bool ";
+    case AttributeType::kInteger:
+      return "std::int64_t ";
+    case AttributeType::kDType:
+      return "DType ";
+    case AttributeType::kIntegers:
+      return "const std::vector<std::int64_t>& ";
+    case AttributeType::kNumbers:
+      return "const std::vector<double>& ";
+    default:
+      return "double ";
+  }
+}
+
+std::string join(const std::string& list, const std::string& more) {
+  return list.empty() ? more : list + ", " + more;
+}
+
+// Each input as prefix and letter.
+std::string inputs_of(const OpSpec& spec, const std::string& prefix) {
+  std::string list;
+  for (unsigned i = 0; i < spec.most_inputs; ++i) {
+    list = join(list, prefix + static_cast<char>('a' + i));
+  }
+  return list;
+}
+
+std::string parameters_of(const OpSpec& spec) {
+  std::string list = spec.most_inputs == kAny ? "const std::vector<Tensor>& inputs"
+                                              : inputs_of(spec, "const Tensor& ");
+  for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
+    list = join(list, cpp_type(spec.attributes[i].type) + snake(spec.attributes[i].name));
+  }
+  return list;
+}
+
+std::string flat_of(const OpSpec& spec) {
+  std::string list;
+  for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
+    list = join(list, snake(spec.attributes[i].name));
+  }
+  return list.empty() ? "{}" : "detail::Flat(" + list + ").values()";
+}
+
+void print_function(const OpSpec& spec) {
+  const std::string name(spec.name), flat = flat_of(spec);
+  const bool one = spec.outputs == 1;
+  std::printf("inline %s %s(%s) {\n", one ? "Tensor" : "std::vector<Tensor>", snake(name).c_str(),
+              parameters_of(spec).c_str());
+  if (one && spec.most_inputs != kAny) {
+    std::printf("  return apply_one(op_id(\"%s\"), {%s}, %s);\n", name.c_str(),
+                inputs_of(spec, "&").c_str(), flat.c_str());
+  } else {
+    const std::string inputs =
+        spec.most_inputs == kAny ? "detail::pointers(inputs)"
+                                 : "std::array<const Tensor*, " + count_text(spec.most_inputs) +
+                                       ">{" + inputs_of(spec, "&") + "}";
+    std::printf("  return apply(op_id(\"%s\"), %s, %s)%s;\n", name.c_str(), inputs.c_str(),
+                flat.c_str(), one ? "[0]" : "");
+  }
+  std::puts("}");
+}
+
+void print_cpp() {
+  std::puts("// Every operation of the table as a function, in its order. Printed by `ebb_print_ops");
+  std::puts("// --cpp` and formatted; a test fails where it is not what the table says. Inputs are");
+  std::puts("// a, b, ... as the table has them; a Tensor that is none leaves an optional one out.");
+  std::puts("#pragma once\n\n#include <array>\n#include <vector>\n");
+  std::puts("#include \"ebb/ops/flat.hpp\"\n#include \"ebb/ops/session.hpp\"\n");
+  std::puts("namespace ebb::ops {\n");
+  for (const OpSpec& spec : kTable) print_function(spec);
+  std::puts("\n}  // namespace ebb::ops");
+}
+
 void print_text() {
   for (const OpSpec& spec : kTable) {
     std::string attributes;
@@ -86,10 +183,12 @@ int main(int argc, char** argv) {
   const std::string_view how = argc == 2 ? argv[1] : "";
   if (how == "--typescript") {
     print_typescript();
+  } else if (how == "--cpp") {
+    print_cpp();
   } else if (how == "--text") {
     print_text();
   } else {
-    std::fputs("usage: ebb_print_ops --typescript | --text\n", stderr);
+    std::fputs("usage: ebb_print_ops --typescript | --cpp | --text\n", stderr);
     return 2;
   }
   return 0;

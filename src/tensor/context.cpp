@@ -197,7 +197,7 @@ auto Context::make_then(const TensorSpec& spec, Then then) {
   return make_then(spec, [](TensorRecord& record, Storage&) { return record.name(); });
 }
 
-[[gnu::flatten]] MadeTensor Context::make_held(const TensorSpec& spec) {
+MadeTensor Context::make_held(const TensorSpec& spec) {
   return make_then(spec, [](TensorRecord& record, Storage& storage) {
     storage.refs.store(2, std::memory_order_relaxed);  // under the lock: nobody else knows it yet
     return MadeTensor{record.name(), StorageRef(storage), storage.block.data};

@@ -15,8 +15,8 @@ StorageRef Context::hold(Handle handle) {
   return StorageRef(storage);
 }
 
-[[gnu::flatten]] void Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
-                                       std::string_view who) {
+void Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
+                      std::string_view who) {
   std::unique_lock lock(lock_);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     if (handles[i] == 0) continue;

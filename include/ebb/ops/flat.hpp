@@ -1,0 +1,39 @@
+// Attributes in the form in which operations take them: flat numbers, a list after its length.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ebb/tensor/tensor.hpp"
+
+namespace ebb::ops::detail {
+
+class Flat {
+ public:
+  template <typename... Attributes>
+  explicit Flat(const Attributes&... attributes) {
+    (add(attributes), ...);
+  }
+  std::span<const double> values() const noexcept { return values_; }
+
+ private:
+  void add(bool value) { values_.push_back(value ? 1 : 0); }
+  void add(double value) { values_.push_back(value); }
+  void add(std::int64_t value) { values_.push_back(static_cast<double>(value)); }
+  void add(DType value) { values_.push_back(static_cast<double>(value)); }
+  template <typename T>
+  void add(const std::vector<T>& list) {
+    values_.push_back(static_cast<double>(list.size()));
+    for (const T& each : list) values_.push_back(static_cast<double>(each));
+  }
+
+  std::vector<double> values_;
+};
+
+inline std::vector<const Tensor*> pointers(const std::vector<Tensor>& tensors) {
+  std::vector<const Tensor*> result;
+  for (const Tensor& each : tensors) result.push_back(&each);
+  return result;
+}
+
+}  // namespace ebb::ops::detail

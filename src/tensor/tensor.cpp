@@ -1,0 +1,61 @@
+#include "ebb/tensor/tensor.hpp"
+
+#include <cstring>
+
+namespace ebb {
+namespace {
+
+TensorInfo described(Context* context, Handle handle) {
+  if (handle == 0) raise(ErrorKind::kInvalidArgument, "[tensor] none was given, one is needed");
+  return context->describe(handle);
+}
+
+Shape shape_of(const TensorInfo& info) {
+  return Shape(std::span<const std::int64_t>(info.dims.data(), info.rank));
+}
+
+}  // namespace
+
+Tensor::Tensor(const Tensor& other) : context_(other.context_) {
+  if (!other) return;
+  const TensorInfo info = described(context_, other.handle_);
+  handle_ = context_->view(other.handle_, 0,
+                           {.dtype = info.dtype, .shape = shape_of(info), .region = info.region});
+}
+
+Tensor::~Tensor() {
+  if (handle_ == 0) return;
+  try {
+    context_->dispose(handle_);
+  } catch (const Error&) {  // its context has ended, and took it along
+  }
+}
+
+Device& Tensor::device() const { return *described(context_, handle_).device; }
+DType Tensor::dtype() const { return described(context_, handle_).dtype; }
+Shape Tensor::shape() const { return shape_of(described(context_, handle_)); }
+
+void Tensor::read(std::span<std::byte> bytes) const {
+  if (handle_ == 0) raise(ErrorKind::kInvalidArgument, "[read] no tensor was given, one is needed");
+  Operand operand;
+  context_->resolve({&handle_, 1}, {&operand, 1}, "read");
+  const std::uint64_t has = bytes_of(operand.shape, size_of(operand.dtype));
+  if (bytes.size() != has) {
+    raise(ErrorKind::kInvalidArgument, "[read] {} bytes were given, the tensor has {}",
+          bytes.size(), has);
+  }
+  if (has != 0) std::memcpy(bytes.data(), operand.data, has);
+}
+
+std::uint64_t Tensor::checked_elements(DType asked) const {
+  const TensorInfo info = described(context_, handle_);
+  const bool same = info.dtype == asked ||
+                    (info.dtype == DType::kBool && asked == DType::kUint8);
+  if (!same) {
+    raise(ErrorKind::kInvalidArgument, "[to_vector] {} was asked for, the tensor is {}",
+          name_of(asked), name_of(info.dtype));
+  }
+  return shape_of(info).elements();
+}
+
+}  // namespace ebb
