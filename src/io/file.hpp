@@ -1,0 +1,30 @@
+// Files as a whole: mapped to be read, replaced in one step when written.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace ebb::io {
+
+// Throws Error(kDevice), which begins with [who], where the file cannot be read.
+class MappedFile {
+ public:
+  MappedFile(const std::filesystem::path& path, std::string_view who);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Throws Error(kDevice); the file is then as it was.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                  std::string_view who);
+
+}  // namespace ebb::io
