@@ -31,6 +31,14 @@ void compute(OpCall& call) {
   kernel(call);
 }
 
+// The memory's error names the operation that asked for it: `[Add] ...`.
+[[noreturn]] void raise_in_the_name_of(const OpSpec& spec, const OutOfMemory& error) {
+  const std::string_view text = error.what();
+  const std::size_t end = text.find("] ");
+  const std::string_view rest = end == text.npos ? text : text.substr(end + 2);
+  throw OutOfMemory(fmt::format("[{}] {}", spec.name, rest));
+}
+
 Operand checked_operand(Context& context, Handle tensor, std::size_t bytes, std::string_view who) {
   Operand operand;
   context.resolve({&tensor, 1}, {&operand, 1}, who);
@@ -64,8 +72,12 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
           spec.name);
   }
   OpCall call({place.context, place.device, place.region, place.site}, spec, inputs, attributes);
-  meaning(call);
-  if (!call.is_done()) compute(call);
+  try {
+    meaning(call);
+    if (!call.is_done()) compute(call);
+  } catch (const OutOfMemory& error) {
+    raise_in_the_name_of(spec, error);
+  }
   if (call.outputs() > results.size()) {
     call.fail("it has {} results, there is room for {}", call.outputs(), results.size());
   }

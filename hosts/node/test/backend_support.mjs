@@ -1,6 +1,6 @@
 // What the tests of backend `ebb` need: TensorFlow.js as `ebb-tfjs/backend` gives it, and the law after each.
 import assert from 'node:assert/strict';
-import { afterEach } from 'node:test';
+import { afterEach, beforeEach } from 'node:test';
 import { createRequire } from 'node:module';
 
 export const require = createRequire(import.meta.url);
@@ -13,8 +13,8 @@ assert.equal(tf.backend().constructor.name, 'EbbBackend');
 export function leavesNothing() {
   let before;
   const now = () => [tf.memory().numTensors, tf.memory().numBytes, tf.backend().numDataIds()];
+  beforeEach(() => (before = now()));
   afterEach(() => {
-    before ??= [0, 0, 0];
     assert.deepEqual(now(), before, 'tensors, bytes or data are left');
     ebb.audit();
   });

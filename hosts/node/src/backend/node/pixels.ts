@@ -1,5 +1,14 @@
 // Pictures to tensors and back, as tfjs-node does it. The libraries are loaded when a picture is.
-import { type Tensor3D, type Tensor4D, tensor3d, tensor4d, util } from '@tensorflow/tfjs-core';
+import {
+  reshape,
+  slice,
+  type Tensor3D,
+  type Tensor4D,
+  tensor3d,
+  tensor4d,
+  tidy,
+  util,
+} from '@tensorflow/tfjs-core';
 import { badArgument } from '../../errors';
 
 /** Four bytes a pixel, row by row. */
@@ -183,6 +192,11 @@ function checkDtype(op: string, dtype: string): void {
 const startsWith = (bytes: Uint8Array, ...first: number[]): boolean =>
   first.every((byte, i) => bytes[i] === byte);
 
+function firstOf(frames: Tensor4D): Tensor3D {
+  const [, height, width] = frames.shape;
+  return reshape(slice(frames, [0, 0, 0, 0], [1, height, width, 3]), [height, width, 3]);
+}
+
 /** Finds out by its first bytes what kind of picture it is. */
 export function decodeImage(
   contents: Uint8Array,
@@ -195,12 +209,7 @@ export function decodeImage(
   if (startsWith(contents, 0x89, 0x50, 0x4e, 0x47)) return decodePng(contents, channels);
   if (startsWith(contents, 0x42, 0x4d)) return decodeBmp(contents, channels);
   if (startsWith(contents, 0x47, 0x49, 0x46)) {
-    const frames = decodeGif(contents);
-    if (expandAnimations) return frames;
-    const [, height, width] = frames.shape;
-    const first = frames.slice([0, 0, 0, 0], [1, height, width, 3]).reshape([height, width, 3]);
-    frames.dispose();
-    return first as Tensor3D;
+    return expandAnimations ? decodeGif(contents) : tidy(() => firstOf(decodeGif(contents)));
   }
   throw badArgument('decodeImage', 'bytes of another kind', 'a BMP, GIF, JPEG or PNG');
 }
