@@ -1,0 +1,111 @@
+package dev.ebb.djl.hooks;
+
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What code woven into DJL calls. It is in the bootstrap loader, so that DJL finds it from whatever class loader it is
+ * in; the work is done by the one {@link Target} that the agent's own copy of Ebb sets.
+ */
+public final class Hooks {
+
+    /** The other side; see {@code dev.ebb.djl.core.HookTarget}. */
+    public interface Target {
+        ConcurrentHashMap<String, Object> resources(Object manager, ConcurrentHashMap<String, Object> stock);
+
+        ConcurrentHashMap<String, Object> tempResources(Object manager, ConcurrentHashMap<String, Object> stock);
+
+        void safePoint(Object array);
+
+        void managerClosed(Object manager);
+
+        long ownMemory(Object manager, long handle);
+
+        ByteBuffer stage(Object manager, int capacity);
+
+        void unstage();
+
+        boolean set(Object array, ByteBuffer data);
+
+        void pin(Object array, ByteBuffer view);
+
+        boolean retry(Throwable thrown, boolean again);
+    }
+
+    /** A chain of what has to stay reachable until a woven method returns. */
+    private static final class Kept {
+        final Object kept;
+        final Object others;
+
+        Kept(Object kept, Object others) {
+            this.kept = kept;
+            this.others = others;
+        }
+    }
+
+    private static volatile Target target;
+
+    private Hooks() {}
+
+    /** Sets the other side; false if another copy of Ebb has done so before. */
+    public static synchronized boolean install(Target other) {
+        if (target != null && target != other) {
+            return false;
+        }
+        target = other;
+        return true;
+    }
+
+    public static Target target() {
+        return target;
+    }
+
+    public static ConcurrentHashMap<String, Object> resources(
+            Object manager, ConcurrentHashMap<String, Object> stock) {
+        return target.resources(manager, stock);
+    }
+
+    public static ConcurrentHashMap<String, Object> tempResources(
+            Object manager, ConcurrentHashMap<String, Object> stock) {
+        return target.tempResources(manager, stock);
+    }
+
+    public static void safePoint(Object array) {
+        target.safePoint(array);
+    }
+
+    public static void managerClosed(Object manager) {
+        target.managerClosed(manager);
+    }
+
+    public static long ownMemory(Object manager, long handle) {
+        return target.ownMemory(manager, handle);
+    }
+
+    public static ByteBuffer stage(Object manager, int capacity) {
+        return target.stage(manager, capacity);
+    }
+
+    public static void unstage() {
+        target.unstage();
+    }
+
+    public static boolean set(Object array, ByteBuffer data) {
+        return target.set(array, data);
+    }
+
+    public static void pin(Object array, Buffer view) {
+        if (view instanceof ByteBuffer && view.isDirect()) {
+            target.pin(array, (ByteBuffer) view);
+        }
+    }
+
+    public static boolean retry(Throwable thrown, boolean again) {
+        return target.retry(thrown, again);
+    }
+
+    public static Object keep(Object others, Object object) {
+        return new Kept(object, others);
+    }
+}
