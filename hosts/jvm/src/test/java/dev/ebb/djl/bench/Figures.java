@@ -68,7 +68,7 @@ public final class Figures {
         double us = run(Fork.withAgent(), "watch").number("us");
         row("JVM: watching one array, beyond closing it by hand (us)", us, null, us, 0.5);
         double bytes = run(Fork.withAgent(), "heap").number("bytes");
-        row("JVM: heap behind one watched array (bytes)", bytes, null, bytes, 200);
+        row("JVM: heap behind one watched array (bytes)", bytes, null, bytes, 200.0);
     }
 
     private void gradients() throws Exception {

@@ -18,6 +18,7 @@ public final class Fork {
     private static final String OFFLINE = "-Dai.djl.offline=true";
 
     private final List<String> flags = new ArrayList<>();
+    private final List<String> prefix = new ArrayList<>();
     private final List<String> environment = new ArrayList<>();
     private String classPath = System.getProperty("java.class.path");
     private int seconds = 120;
@@ -45,9 +46,9 @@ public final class Fork {
 
     /** The shaded jar, as Maven built it. */
     public static Path agent() {
-        String path = System.getProperty("ebb.agent");
+        String path = System.getProperty("ebb.test.jar");
         if (path == null) {
-            throw new IllegalStateException("Set -Debb.agent to the path of ebb-djl's jar.");
+            throw new IllegalStateException("Set -Debb.test.jar to the path of ebb-djl's jar.");
         }
         return Path.of(path);
     }
@@ -74,6 +75,12 @@ public final class Fork {
     public Fork environment(String name, String value) {
         environment.add(name);
         environment.add(value);
+        return this;
+    }
+
+    /** A command that runs the JVM, e.g. under a limit. */
+    public Fork prefix(String... command) {
+        prefix.addAll(List.of(command));
         return this;
     }
 
@@ -111,11 +118,11 @@ public final class Fork {
     }
 
     public List<String> command(String program, Object... arguments) {
-        List<String> command = new ArrayList<>();
+        List<String> command = new ArrayList<>(prefix);
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
         command.add(OFFLINE);
         command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
-        for (String name : List.of("ebb.agent", "ebb.mnist")) {
+        for (String name : List.of("ebb.test.jar", "ebb.mnist")) {
             if (System.getProperty(name) != null) {
                 command.add("-D" + name + "=" + System.getProperty(name));
             }
