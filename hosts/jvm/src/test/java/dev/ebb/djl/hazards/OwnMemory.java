@@ -79,12 +79,10 @@ public final class OwnMemory {
             System.gc();
             Thread.sleep(5);
         }
-        ByteBuffer[] others = new ByteBuffer[64];
+        ByteBuffer[] others = new ByteBuffer[256];
         for (int i = 0; i < others.length; i++) {
             others[i] = ByteBuffer.allocateDirect(i % 2 == 0 ? 4 : 4 * LENGTH);
-            while (others[i].hasRemaining()) {
-                others[i].put((byte) 0x7b);
-            }
+            others[i].put(new byte[others[i].capacity()]);
         }
     }
 
