@@ -78,4 +78,20 @@ class LoadersTest {
         assertEquals("true", result.value("reclaiming"), result.text());
         assertTrue(result.number("reclaimed") >= 35, result.text());
     }
+
+    @Test
+    void aSpringBootJar(@TempDir Path folder) throws Exception {
+        String inner =
+                Arrays.stream(entries())
+                        .filter(entry -> !entry.equals(Fork.agent().toString()))
+                        .collect(Collectors.joining(File.pathSeparator));
+        Path jar = BootJar.write(folder.resolve("app.jar"), BoundedLoop.class, inner);
+        Fork.Result result =
+                Fork.reclaiming()
+                        .flag("-Debb.budget=128MB", "-Xms192m", "-Xmx192m", "-XX:+AlwaysPreTouch")
+                        .classPath(jar.toString())
+                        .run("org.springframework.boot.loader.launch.JarLauncher", 150, MILLION);
+        assertEquals(0, result.status(), result.text());
+        assertTrue(result.number("growth") <= 1.25 * 128, result.text());
+    }
 }
