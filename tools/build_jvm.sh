@@ -12,7 +12,7 @@ if ! grep -q "<artifactId>ebb-djl</artifactId>" hosts/jvm/pom.xml ||
 fi
 
 cmake -S . -B build/jvm -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DEBB_BUILD_JVM=ON \
-  -DEBB_SHARED=OFF -DEBB_FMT_HEADER_ONLY=ON -DEBB_LTO=ON -DEBB_BUILD_TESTS=OFF -DEBB_BUILD_BENCH=OFF \
+  -DEBB_SHARED=OFF -DEBB_FMT_HEADER_ONLY=ON -DEBB_LTO=OFF -DEBB_BUILD_TESTS=OFF -DEBB_BUILD_BENCH=OFF \
   -DEBB_BUILD_EXAMPLES=OFF >/dev/null
 cmake --build build/jvm --target ebb_jni -j "${JOBS:-$(nproc)}"
 

@@ -1,7 +1,7 @@
 package dev.ebb.djl;
 
 import ai.djl.Device;
-import dev.ebb.djl.core.Runtime;
+import dev.ebb.djl.core.EbbRuntime;
 
 /**
  * Gives the memory of DJL arrays back once the program has dropped them, closed or not.
@@ -22,12 +22,12 @@ public final class Ebb {
 
     /** Switches reclaim, for the whole process, at any time. Returns whether it is on now. */
     public static boolean reclaim(boolean on) {
-        return Runtime.reclaim(on);
+        return EbbRuntime.reclaim(on);
     }
 
     /** Whether dropped arrays are given back. */
     public static boolean isReclaiming() {
-        return Runtime.isReclaiming();
+        return EbbRuntime.isReclaiming();
     }
 
     /**
@@ -38,42 +38,42 @@ public final class Ebb {
      * @throws IllegalArgumentException if the text is none
      */
     public static void budget(Device device, String bytes) {
-        Runtime.budget(String.valueOf((Object) device), bytes);
+        EbbRuntime.budget(String.valueOf((Object) device), bytes);
     }
 
     /** Limits what arrays on a device may hold, in bytes. */
     public static void budget(Device device, long bytes) {
-        Runtime.budget(String.valueOf((Object) device), Long.toString(bytes));
+        EbbRuntime.budget(String.valueOf((Object) device), Long.toString(bytes));
     }
 
     /** Beyond the budget throw an {@link EbbException} (true), or warn once and go on (false, the default). */
     public static void strict(boolean on) {
-        Runtime.strict(on);
+        EbbRuntime.strict(on);
     }
 
     /** The books, exact at the time of the call. A safe point: what was dropped comes back here too. */
     public static Memory memory() {
-        return Runtime.memory();
+        return EbbRuntime.memory();
     }
 
     /** Who holds what, by creation site, most bytes first. Sites are known from {@link #trace} on. */
     public static String report(int top) {
-        return Runtime.report(top, false);
+        return EbbRuntime.report(top, false);
     }
 
     /** {@link #report} as JSON; docs/report.md describes it. */
     public static String reportJson(int top) {
-        return Runtime.report(top, true);
+        return EbbRuntime.report(top, true);
     }
 
     /** Records creation sites, the user's file and line, of the arrays made from now on. */
     public static void trace(boolean on) {
-        Runtime.trace(on);
+        EbbRuntime.trace(on);
     }
 
     /** Asks the JVM for a collection now and gives back what it finds dropped. Returns how many arrays that were. */
     public static long collect() {
-        return Runtime.collect();
+        return EbbRuntime.collect();
     }
 
     /**
@@ -86,6 +86,6 @@ public final class Ebb {
 
     /** Checks that the books balance; throws an {@link EbbException} naming the sum that is off. */
     public static void audit() {
-        Runtime.audit();
+        EbbRuntime.audit();
     }
 }

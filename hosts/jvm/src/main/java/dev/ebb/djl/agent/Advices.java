@@ -1,0 +1,95 @@
+package dev.ebb.djl.agent;
+
+import dev.ebb.djl.hooks.Hooks;
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ConcurrentHashMap;
+import net.bytebuddy.asm.Advice;
+
+/** Code that is copied into DJL's methods. It may name nothing but the JDK and {@link Hooks}. */
+final class Advices {
+
+    private Advices() {}
+
+    /** A manager gets maps that hold weakly. */
+    static final class ManagerMade {
+        private ManagerMade() {}
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.This Object manager,
+                @Advice.FieldValue(value = "resources", readOnly = false)
+                        ConcurrentHashMap<String, Object> resources,
+                @Advice.FieldValue(value = "tempResources", readOnly = false)
+                        ConcurrentHashMap<String, Object> tempResources) {
+            resources = Hooks.resources(manager, resources);
+            tempResources = Hooks.tempResources(manager, tempResources);
+        }
+    }
+
+    static final class ManagerClosed {
+        private ManagerClosed() {}
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.This Object manager) {
+            Hooks.managerClosed(manager);
+        }
+    }
+
+    /** An array is complete: DJL holds no lock here, and no operand is in use. */
+    static final class ArrayMade {
+        private ArrayMade() {}
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.This Object array) {
+            Hooks.safePoint(array);
+        }
+    }
+
+    /** PyTorch: an array made from Java data does not alias it. */
+    static final class ArrayMadeFromData {
+        private ArrayMadeFromData() {}
+
+        @Advice.OnMethodEnter
+        static void enter(
+                @Advice.Argument(0) Object manager,
+                @Advice.Argument(value = 1, readOnly = false) long handle,
+                @Advice.Argument(value = 2, readOnly = false) ByteBuffer data) {
+            long own = Hooks.ownMemory(manager, handle);
+            if (own != handle) {
+                handle = own;
+                data = null;
+            }
+        }
+    }
+
+    /** PyTorch: what Java data went through on its way is free again. */
+    static final class Staged {
+        private Staged() {}
+
+        @Advice.OnMethodExit(onThrowable = Throwable.class)
+        static void exit() {
+            Hooks.unstage();
+        }
+    }
+
+    /** PyTorch: {@code JniUtils.set(array, buffer)} copies instead of making the array an alias. */
+    static final class DataSet {
+        private DataSet() {}
+
+        @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+        static boolean enter(@Advice.Argument(0) Object array, @Advice.Argument(1) ByteBuffer data) {
+            return Hooks.set(array, data);
+        }
+    }
+
+    /** PyTorch: a direct buffer over an array's memory keeps the array. */
+    static final class Viewed {
+        private Viewed() {}
+
+        @Advice.OnMethodExit(backupArguments = false)
+        static void exit(@Advice.Argument(0) Object array, @Advice.Return Buffer view) {
+            Hooks.pin(array, view);
+        }
+    }
+}
