@@ -86,10 +86,7 @@ class BadUseTest {
     }
 
     private static String testClasses() {
-        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .filter(entry -> entry.contains("test-classes"))
-                .findFirst()
-                .orElseThrow();
+        return NoDjl.class.getProtectionDomain().getCodeSource().getLocation().getPath();
     }
 
     @Test

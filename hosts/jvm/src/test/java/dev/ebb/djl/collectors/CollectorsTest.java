@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Under every collector, and whatever {@code System.gc()} does there, a careless loop stays under its budget. */
 class CollectorsTest {
-    private static final int BUDGET_MB = 128;
+    private static final int BUDGET_MB = 256;
     private static final int ITERATIONS = 150; // of 8 MB each: 1.2 GB if nothing comes back
     private static final int MILLION = 1 << 20;
 

@@ -25,6 +25,7 @@ class DroppedManagersTest {
                 Thread[] threads = {thread(a, b, done), thread(b, a, done)};
                 while (done.getCount() > 0) {
                     System.gc();
+                    Thread.sleep(1);
                 }
                 for (Thread thread : threads) {
                     thread.join();
@@ -37,7 +38,7 @@ class DroppedManagersTest {
             Thread thread =
                     new Thread(
                             () -> {
-                                for (int i = 0; i < 4000; i++) {
+                                for (int i = 0; i < 1500; i++) {
                                     NDManager dropped = other.newSubManager();
                                     NDArray lent = own.ones(new Shape(4));
                                     lent.tempAttach(dropped);

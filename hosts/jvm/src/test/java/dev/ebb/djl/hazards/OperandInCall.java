@@ -7,67 +7,84 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Threads whose operands are dead to the JIT as soon as the native call has their handles, while another collects
- * and a third gives back whatever was found dead. Prints how many results were wrong; may crash without fences.
+ * Operands that are dead to the JVM as soon as a long native call has their handles, while one thread collects and
+ * gives back what was found dead, and another reuses the memory. Stops at the first wrong result; may crash without
+ * fences.
+ *
+ * <pre>OperandInCall PRODUCTS</pre>
  */
 public final class OperandInCall {
-    private static final int SIZE = 200_000;
+    private static final int SIDE = 800;
+    private static final Shape SQUARE = new Shape(SIDE, SIDE);
 
     private OperandInCall() {}
 
     public static void main(String[] arguments) throws Exception {
-        int workers = Integer.parseInt(arguments[0]);
-        double seconds = Double.parseDouble(arguments[1]);
+        int products = Integer.parseInt(arguments[0]);
         AtomicBoolean stop = new AtomicBoolean();
-        AtomicInteger wrong = new AtomicInteger();
         AtomicInteger right = new AtomicInteger();
-        Thread[] threads = new Thread[workers + 2];
-        for (int i = 0; i < workers; i++) {
-            threads[i] = new Thread(() -> work(stop, right, wrong));
+        AtomicInteger wrong = new AtomicInteger();
+        Thread[] workers = {thread(() -> work(products, right, wrong)), thread(() -> work(products, right, wrong))};
+        Thread[] others = {thread(() -> collect(stop)), thread(() -> reuse(stop))};
+        for (Thread worker : workers) {
+            worker.join();
         }
-        threads[workers] = new Thread(() -> repeat(stop, System::gc));
-        threads[workers + 1] = new Thread(() -> drain(stop));
-        for (Thread thread : threads) {
-            thread.start();
-        }
-        Thread.sleep((long) (1000 * seconds));
         stop.set(true);
-        for (Thread thread : threads) {
-            thread.join();
+        for (Thread other : others) {
+            other.join();
         }
         System.out.println("right=" + right);
         System.out.println("wrong=" + wrong);
     }
 
-    private static void work(AtomicBoolean stop, AtomicInteger right, AtomicInteger wrong) {
+    private static Thread thread(Runnable body) {
+        Thread thread = new Thread(body);
+        thread.start();
+        return thread;
+    }
+
+    private static void work(int products, AtomicInteger right, AtomicInteger wrong) {
         try (NDManager manager = NDManager.newBaseManager()) {
-            while (!stop.get()) {
-                float sum = sumOfTemporaries(manager);
-                (sum == 3f * SIZE ? right : wrong).incrementAndGet();
+            while (right.get() < products && wrong.get() == 0) {
+                (isRight(product(manager)) ? right : wrong).incrementAndGet();
             }
         }
     }
 
-    /** No temporary has a name: each is dead, to the JIT, from the moment its handle is on the native stack. */
-    private static float sumOfTemporaries(NDManager manager) {
-        return manager.ones(new Shape(SIZE)).add(manager.ones(new Shape(SIZE))).add(manager.ones(new Shape(SIZE)))
-                .sum().getFloat();
+    /** Neither factor has a name: both are dead from the moment their handles are on the native stack. */
+    private static NDArray product(NDManager manager) {
+        return manager.ones(SQUARE).matMul(manager.ones(SQUARE));
     }
 
-    /** Attaching is a safe point: this thread frees what the others let go of, and reuses the memory. */
-    private static void drain(AtomicBoolean stop) {
+    private static boolean isRight(NDArray product) {
+        for (float element : product.toFloatArray()) {
+            if (element != SIDE) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static void collect(AtomicBoolean stop) {
         try (NDManager manager = NDManager.newBaseManager()) {
-            repeat(stop, () -> {
-                try (NDArray other = manager.full(new Shape(SIZE), 100f)) {
-                    other.addi(1);
-                }
-            });
+            while (!stop.get()) {
+                System.gc();
+                manager.ones(new Shape(1)).close();
+                Thread.yield();
+            }
         }
     }
 
-    private static void repeat(AtomicBoolean stop, Runnable action) {
-        while (!stop.get()) {
-            action.run();
+    /** Writes other numbers over whatever comes back. */
+    private static void reuse(AtomicBoolean stop) {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            while (!stop.get()) {
+                try (NDArray a = manager.full(SQUARE, 7f);
+                        NDArray b = manager.full(SQUARE, 7f)) {
+                    b.addi(a);
+                }
+                Thread.yield();
+            }
         }
     }
 }

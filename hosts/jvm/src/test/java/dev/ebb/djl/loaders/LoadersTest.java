@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("once")
 class LoadersTest {
     private static final int MILLION = 1 << 20;
+    private static final int BUDGET_MB = 256;
 
     /** Uses Ebb's API from inside the isolated loader. */
     public static final class UsesApi {
@@ -58,10 +59,10 @@ class LoadersTest {
     void reclaimWorksThere(@TempDir Path folder) throws Exception {
         Fork.Result result =
                 isolated(folder, false)
-                        .flag("-Debb.budget=128MB")
+                        .flag("-Debb.budget=" + BUDGET_MB + "MB")
                         .run(Isolated.class, BoundedLoop.class.getName(), 150, MILLION);
         assertEquals(0, result.status(), result.text());
-        assertTrue(result.number("growth") <= 1.25 * 128, result.text());
+        assertTrue(result.number("growth") <= 1.25 * BUDGET_MB, result.text());
     }
 
     @Test
@@ -88,10 +89,10 @@ class LoadersTest {
         Path jar = BootJar.write(folder.resolve("app.jar"), BoundedLoop.class, inner);
         Fork.Result result =
                 Fork.reclaiming()
-                        .flag("-Debb.budget=128MB", "-Xms192m", "-Xmx192m", "-XX:+AlwaysPreTouch")
+                        .flag("-Debb.budget=" + BUDGET_MB + "MB", "-Xms192m", "-Xmx192m", "-XX:+AlwaysPreTouch")
                         .classPath(jar.toString())
                         .run("org.springframework.boot.loader.launch.JarLauncher", 150, MILLION);
         assertEquals(0, result.status(), result.text());
-        assertTrue(result.number("growth") <= 1.25 * 128, result.text());
+        assertTrue(result.number("growth") <= 1.25 * BUDGET_MB, result.text());
     }
 }

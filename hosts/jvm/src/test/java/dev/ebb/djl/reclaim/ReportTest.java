@@ -38,7 +38,7 @@ class ReportTest {
             NDArray array = manager.ones(new Shape(1 << 20));
             String report = Ebb.report(10);
             assertTrue(report.contains("ReportTest.java:" + line), report);
-            assertTrue(report.contains("4.0 MB") || report.contains("4 MB") || report.contains("4194304"), report);
+            assertTrue(report.contains("4.00 MB"), report);
             holding(array);
         }
     }
