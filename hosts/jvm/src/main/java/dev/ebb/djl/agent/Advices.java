@@ -46,23 +46,6 @@ final class Advices {
         }
     }
 
-    /** PyTorch: an array made from Java data does not alias it. */
-    static final class ArrayMadeFromData {
-        private ArrayMadeFromData() {}
-
-        @Advice.OnMethodEnter
-        static void enter(
-                @Advice.Argument(0) Object manager,
-                @Advice.Argument(value = 1, readOnly = false) long handle,
-                @Advice.Argument(value = 2, readOnly = false) ByteBuffer data) {
-            long own = Hooks.ownMemory(manager, handle);
-            if (own != handle) {
-                handle = own;
-                data = null;
-            }
-        }
-    }
-
     /** PyTorch: what Java data went through on its way is free again. */
     static final class Staged {
         private Staged() {}

@@ -15,7 +15,6 @@ import dev.ebb.djl.core.Messages;
 import dev.ebb.djl.hooks.Hooks;
 import java.lang.instrument.Instrumentation;
 import java.nio.Buffer;
-import java.nio.ByteBuffer;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.builder.AgentBuilder;
 import net.bytebuddy.asm.Advice;
@@ -75,13 +74,7 @@ final class Weaver {
     }
 
     private static DynamicType.Builder<?> pytorchArrays(DynamicType.Builder<?> builder) {
-        DynamicType.Builder<?> woven =
-                builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()));
-        return OWN
-                ? woven.visit(
-                        Advice.to(Advices.ArrayMadeFromData.class)
-                                .on(isConstructor().and(takesArgument(2, ByteBuffer.class))))
-                : woven;
+        return builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()));
     }
 
     private static DynamicType.Builder<?> pytorchManagers(DynamicType.Builder<?> builder) {
@@ -106,7 +99,12 @@ final class Weaver {
         DynamicType.Builder<?> woven =
                 builder.visit(Advice.to(Advices.Viewed.class).on(named("getByteBuffer")));
         if (OWN) {
-            woven = woven.visit(Advice.to(Advices.DataSet.class).on(named("set").and(takesArguments(2))));
+            woven =
+                    woven.visit(Advice.to(Advices.DataSet.class).on(named("set").and(takesArguments(2))))
+                            .visit(
+                                    new AsmVisitorWrapper.ForDeclaredMethods()
+                                            .invokable(named("createNdFromByteBuffer"), new OwnMemoryVisitor())
+                                            .writerFlags(ClassWriter.COMPUTE_FRAMES));
         }
         return fenced(woven, isMethod());
     }

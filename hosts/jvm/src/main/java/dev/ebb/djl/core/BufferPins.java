@@ -27,6 +27,10 @@ final class BufferPins {
         PINS.add(new Pin(view, array));
     }
 
+    static int size() {
+        return PINS.size();
+    }
+
     static void release(Reference<?> dead) {
         PINS.remove(dead);
     }

@@ -126,6 +126,15 @@ public final class EbbRuntime {
         return memory().reclaimed() - before;
     }
 
+    /** Entries of everything that tracks, for tests: none of it may grow with the arrays that come and go. */
+    public static java.util.Map<String, Integer> tables() {
+        return java.util.Map.of(
+                "loose", Loose.TABLE.size(),
+                "waiting", Reclaimer.waiting(),
+                "pins", BufferPins.size(),
+                "managers", ManagerWatch.open());
+    }
+
     public static void audit() {
         require("audit");
         Books.flush();

@@ -43,8 +43,8 @@ final class HookTarget implements Hooks.Target {
     }
 
     @Override
-    public long ownMemory(Object manager, long handle) {
-        return OWN ? PyTorchAdapter.ofManager(manager).ownMemory(handle) : handle;
+    public long ownMemory(long handle, Object manager) {
+        return PyTorchAdapter.ofManager(manager).ownMemory(handle);
     }
 
     @Override

@@ -27,6 +27,10 @@ final class Loose implements Watch.Owner {
         return watches.isEmpty() ? null : watches.remove(uid);
     }
 
+    int size() {
+        return watches.size();
+    }
+
     @Override
     public void forget(Watch watch) {
         watches.remove(watch.uid, watch);

@@ -45,6 +45,10 @@ final class Reclaimer {
         Native.reclaim(now);
     }
 
+    static int waiting() {
+        return WAITING.size();
+    }
+
     // ---- safe points
 
     /** After each birth, outside DJL's locks. */

@@ -12,6 +12,9 @@ final class Stripe {
     static final int RECLAIMED = 2;
     static final int REASONS = 3;
 
+    /** What an engine needs for an array beside its data: a guess, for pressure only. */
+    private static final int OVERHEAD = 512;
+
     private static final int SPEC = 3;
     private static final int COUNT = 16;
     private static final Stripe[] ALL = new Stripe[COUNT];
@@ -33,7 +36,7 @@ final class Stripe {
     private final long[] bytes = new long[REASONS];
     private int born;
     private long movedBytes; // born and ended since the last flush
-    private long net; // bytes of what is alive, adopted or not
+    private long net; // of what is alive, adopted or not: bytes, and OVERHEAD each
 
     /** A flush has happened: the core's safe point should follow where DJL holds no lock. */
     volatile boolean due;
@@ -51,7 +54,7 @@ final class Stripe {
         mostBytes = Math.max(1 << 16, Math.min(8L << 20, bytes));
     }
 
-    static long liveBytes() {
+    static long pressure() {
         long sum = 0;
         for (Stripe stripe : ALL) {
             sum += stripe.net;
@@ -61,7 +64,7 @@ final class Stripe {
 
     synchronized void born(Watch watch) {
         births[born++] = watch;
-        net += watch.bytes;
+        net += watch.bytes + OVERHEAD;
         moved(watch.bytes, born);
     }
 
@@ -70,7 +73,7 @@ final class Stripe {
         if (watch.state == Watch.ENDED) {
             return false;
         }
-        net -= watch.bytes;
+        net -= watch.bytes + OVERHEAD;
         if (watch.state == Watch.PENDING) {
             count[reason]++;
             bytes[reason] += watch.bytes;

@@ -20,7 +20,7 @@ public final class Hooks {
 
         void managerClosed(Object manager);
 
-        long ownMemory(Object manager, long handle);
+        long ownMemory(long handle, Object manager);
 
         ByteBuffer stage(Object manager, int capacity);
 
@@ -79,8 +79,8 @@ public final class Hooks {
         target.managerClosed(manager);
     }
 
-    public static long ownMemory(Object manager, long handle) {
-        return target.ownMemory(manager, handle);
+    public static long ownMemory(long handle, Object manager) {
+        return target.ownMemory(handle, manager);
     }
 
     public static ByteBuffer stage(Object manager, int capacity) {
