@@ -75,4 +75,36 @@ final class Advices {
             Hooks.pin(array, view);
         }
     }
+
+    /** {@code intern}: the array has another array's memory now. */
+    static final class Interned {
+        private Interned() {}
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.This Object array) {
+            Hooks.changed(array);
+        }
+    }
+
+    /** An operation without side effects that ran out of memory is tried once more, if room could be made. */
+    static final class Retried {
+        private Retried() {}
+
+        @Advice.OnMethodEnter
+        static void enter(@Advice.Local("again") boolean again) {
+            again = false;
+        }
+
+        @Advice.OnMethodExit(onThrowable = Throwable.class, repeatOn = Advice.OnNonDefaultValue.class)
+        static boolean exit(
+                @Advice.Local("again") boolean again, @Advice.Thrown(readOnly = false) Throwable thrown) {
+            if (thrown == null) {
+                return false;
+            }
+            Throwable told = Hooks.failed(thrown, again);
+            again = true;
+            thrown = told;
+            return told == null;
+        }
+    }
 }

@@ -2,10 +2,13 @@ package dev.ebb.djl.agent;
 
 import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
 import static net.bytebuddy.matcher.ElementMatchers.isMethod;
+import static net.bytebuddy.matcher.ElementMatchers.isPublic;
+import static net.bytebuddy.matcher.ElementMatchers.isStatic;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
 import static net.bytebuddy.matcher.ElementMatchers.namedOneOf;
 import static net.bytebuddy.matcher.ElementMatchers.none;
+import static net.bytebuddy.matcher.ElementMatchers.not;
 import static net.bytebuddy.matcher.ElementMatchers.takesArgument;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
@@ -33,6 +36,11 @@ final class Weaver {
 
     private static final boolean FENCES = !Boolean.getBoolean("ebb.without.fences");
     private static final boolean OWN = !Boolean.getBoolean("ebb.without.ownMemory");
+
+    private static final String[] IMPURE = {
+        "randint", "randperm", "normal", "uniform", "dropout", "rnn", "gru", "lstm", "batchNorm", "put", "scatter",
+        "moduleGetParams", "loadModule", "getGradient"
+    };
 
     private Weaver() {}
 
@@ -74,7 +82,8 @@ final class Weaver {
     }
 
     private static DynamicType.Builder<?> pytorchArrays(DynamicType.Builder<?> builder) {
-        return builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()));
+        return builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()))
+                .visit(Advice.to(Advices.Interned.class).on(named("intern")));
     }
 
     private static DynamicType.Builder<?> pytorchManagers(DynamicType.Builder<?> builder) {
@@ -106,12 +115,26 @@ final class Weaver {
                                             .invokable(named("createNdFromByteBuffer"), new OwnMemoryVisitor())
                                             .writerFlags(ClassWriter.COMPUTE_FRAMES));
         }
+        woven = woven.visit(Advice.to(Advices.Retried.class).on(pure()));
         return fenced(woven, isMethod());
+    }
+
+    /** What may run twice: it makes arrays, and neither draws random numbers nor changes an operand. */
+    private static ElementMatcher<MethodDescription> pure() {
+        return isPublic()
+                .<MethodDescription>and(isStatic())
+                .and(
+                        m -> {
+                            String made = m.getReturnType().asErasure().getSimpleName();
+                            return made.equals("PtNDArray") || made.equals("NDList");
+                        })
+                .and(not(namedOneOf(IMPURE)));
     }
 
     private static DynamicType.Builder<?> onnxArrays(DynamicType.Builder<?> builder) {
         DynamicType.Builder<?> woven =
-                builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()));
+                builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()))
+                        .visit(Advice.to(Advices.Interned.class).on(named("intern")));
         return fenced(woven, namedOneOf("toByteBuffer", "toStringArray"));
     }
 

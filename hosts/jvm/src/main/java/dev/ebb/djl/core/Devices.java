@@ -21,6 +21,11 @@ final class Devices {
         return id != null ? id : IDS.computeIfAbsent(device, Devices::open);
     }
 
+    /** One of them: where the error does not say which device is full. */
+    static int any() {
+        return IDS.values().iterator().next();
+    }
+
     private static int open(String device) {
         return Native.deviceOpen("djl:" + device, budgetOf(device), strict);
     }

@@ -10,6 +10,11 @@ interface EngineAdapter {
     /** Where the resource keeps its native handle; null in it means closed. */
     AtomicReference<?> handle(Object resource);
 
+    /** The manager of an array, and its name there. */
+    Object manager(Object array);
+
+    String uid(Object array);
+
     /** Frees what a handle names. */
     void delete(Object handle);
 

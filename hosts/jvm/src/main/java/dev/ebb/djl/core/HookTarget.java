@@ -68,7 +68,18 @@ final class HookTarget implements Hooks.Target {
     }
 
     @Override
-    public boolean retry(Throwable thrown, boolean again) {
-        return false;
+    public Throwable failed(Throwable thrown, boolean again) {
+        return OutOfMemory.handle(thrown, again);
+    }
+
+    @Override
+    public void changed(Object array) {
+        if (Kinds.of(array) instanceof EngineAdapter adapter) {
+            Watch watch = ManagerShape.watchOf(adapter.manager(array), adapter.uid(array));
+            Object handle = watch == null ? null : watch.handle.get();
+            if (handle != null) {
+                watch.stripe.rebook(watch, adapter.bytes(handle));
+            }
+        }
     }
 }

@@ -69,6 +69,10 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
         return known;
     }
 
+    Watch watchOf(String uid) {
+        return super.get(uid) instanceof Watch array ? array : null;
+    }
+
     /** The records and the resources that are held strongly, as they are in the table. */
     Collection<Object> records() {
         return super.values();

@@ -62,6 +62,13 @@ final class ManagerShape {
         return of(manager).get(of(manager).resources, manager) instanceof ManagerMap map ? map : null;
     }
 
+    /** The watch of an array, by its manager and name; null if it has none there. */
+    static Watch watchOf(Object manager, String uid) {
+        ManagerMap map = manager == null ? null : mapOf(manager);
+        Watch attached = map == null ? null : map.watchOf(uid);
+        return attached != null ? attached : Loose.TABLE.find(uid);
+    }
+
     String deviceOf(Object manager) {
         return String.valueOf(get(device, manager));
     }

@@ -8,14 +8,17 @@ import java.util.concurrent.atomic.AtomicReference;
 final class OnnxAdapter implements EngineAdapter {
 
     private final Field tensor;
+    private final Field manager;
+    private final Field uid;
     private final Method info;
     private final Method shape;
     private final Field elementType;
     private final Field elementBytes;
 
     OnnxAdapter(Class<?> array) throws ReflectiveOperationException {
-        tensor = array.getDeclaredField("tensor");
-        tensor.setAccessible(true);
+        tensor = PyTorchAdapter.Library.open(array, "tensor");
+        manager = PyTorchAdapter.Library.open(array.getSuperclass(), "manager");
+        uid = PyTorchAdapter.Library.open(array.getSuperclass(), "uid");
         ClassLoader loader = array.getClassLoader();
         info = Class.forName("ai.onnxruntime.OnnxTensor", false, loader).getMethod("getInfo");
         Class<?> infoType = Class.forName("ai.onnxruntime.TensorInfo", false, loader);
@@ -31,11 +34,17 @@ final class OnnxAdapter implements EngineAdapter {
 
     @Override
     public AtomicReference<?> handle(Object resource) {
-        try {
-            return (AtomicReference<?>) tensor.get(resource);
-        } catch (IllegalAccessException e) {
-            throw new IllegalStateException(e);
-        }
+        return (AtomicReference<?>) PyTorchAdapter.Library.read(tensor, resource);
+    }
+
+    @Override
+    public Object manager(Object array) {
+        return PyTorchAdapter.Library.read(manager, array);
+    }
+
+    @Override
+    public String uid(Object array) {
+        return (String) PyTorchAdapter.Library.read(uid, array);
     }
 
     @Override

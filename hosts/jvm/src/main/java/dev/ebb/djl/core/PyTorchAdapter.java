@@ -32,6 +32,8 @@ final class PyTorchAdapter implements EngineAdapter {
 
     private final boolean modules;
     private final MethodHandle handleGetter; // (Object)AtomicReference
+    private final Field manager;
+    private final Field uid;
     private final MethodHandle delete; // (long)void
     private final MethodHandle sizes; // (long)long[]
     private final MethodHandle type; // (long)int
@@ -40,8 +42,10 @@ final class PyTorchAdapter implements EngineAdapter {
 
     private PyTorchAdapter(Class<?> resource, boolean modules) throws ReflectiveOperationException {
         this.modules = modules;
-        Field handle = (modules ? resource : resource.getSuperclass()).getDeclaredField("handle");
-        handle.setAccessible(true);
+        Class<?> named = modules ? resource : resource.getSuperclass();
+        Field handle = Library.open(named, "handle");
+        uid = Library.open(named, "uid");
+        manager = Library.open(resource, "manager");
         handleGetter =
                 MethodHandles.lookup()
                         .unreflectGetter(handle)
@@ -79,6 +83,16 @@ final class PyTorchAdapter implements EngineAdapter {
         } catch (Throwable e) {
             throw Library.unexpected(e);
         }
+    }
+
+    @Override
+    public Object manager(Object array) {
+        return Library.read(manager, array);
+    }
+
+    @Override
+    public String uid(Object array) {
+        return (String) Library.read(uid, array);
     }
 
     @Override
@@ -145,9 +159,21 @@ final class PyTorchAdapter implements EngineAdapter {
 
         Library(ClassLoader loader) throws ReflectiveOperationException {
             type = Class.forName("ai.djl.pytorch.jni.PyTorchLibrary", true, loader);
-            Field field = type.getDeclaredField("LIB");
+            instance = open(type, "LIB").get(null);
+        }
+
+        static Field open(Class<?> type, String name) throws NoSuchFieldException {
+            Field field = type.getDeclaredField(name);
             field.setAccessible(true);
-            instance = field.get(null);
+            return field;
+        }
+
+        static Object read(Field field, Object object) {
+            try {
+                return field.get(object);
+            } catch (IllegalAccessException e) {
+                throw new IllegalStateException(e);
+            }
         }
 
         MethodHandle find(String name, Class<?> result, Class<?>... parameters)

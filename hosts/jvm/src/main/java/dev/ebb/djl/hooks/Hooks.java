@@ -30,7 +30,9 @@ public final class Hooks {
 
         void pin(Object array, ByteBuffer view);
 
-        boolean retry(Throwable thrown, boolean again);
+        Throwable failed(Throwable thrown, boolean again);
+
+        void changed(Object array);
     }
 
     /** A chain of what has to stay reachable until a woven method returns. */
@@ -101,8 +103,13 @@ public final class Hooks {
         }
     }
 
-    public static boolean retry(Throwable thrown, boolean again) {
-        return target.retry(thrown, again);
+    /** Null: room was made, try again. */
+    public static Throwable failed(Throwable thrown, boolean again) {
+        return target.failed(thrown, again);
+    }
+
+    public static void changed(Object array) {
+        target.changed(array);
     }
 
     public static Object keep(Object others, Object object) {

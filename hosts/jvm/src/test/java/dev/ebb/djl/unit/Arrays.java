@@ -49,7 +49,7 @@ final class Arrays {
 
     static float sum(NDArray array) {
         try (NDArray sum = array.sum()) {
-            return sum.getFloat();
+            return sum.toFloatArray()[0]; // getFloat leaves an array behind in 0.20.0
         }
     }
 }
