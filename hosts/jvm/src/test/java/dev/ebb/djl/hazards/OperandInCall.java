@@ -3,88 +3,98 @@ package dev.ebb.djl.hazards;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.lang.ref.WeakReference;
 
 /**
- * Operands that are dead to the JVM as soon as a long native call has their handles, while one thread collects and
- * gives back what was found dead, and another reuses the memory. Stops at the first wrong result; may crash without
- * fences.
+ * A long native call, one of whose operands has no name any more: while it runs, one thread collects and gives back
+ * what was found dead, and another reuses the memory. Prints in how many calls the operand was found dead meanwhile and
+ * how many results are wrong; without fences it may crash.
  *
- * <pre>OperandInCall PRODUCTS</pre>
+ * <pre>OperandInCall CALLS</pre>
  */
 public final class OperandInCall {
-    private static final int SIDE = 800;
-    private static final Shape SQUARE = new Shape(SIDE, SIDE);
+    private static final Shape LARGE = new Shape(10_000_000);
+    private static final Shape SMALL = new Shape(2);
+    private static final int WARM_UP = 30_000;
+    private static final int MOST_TRIES = 5;
+
+    private final NDManager manager = NDManager.newBaseManager();
+    private volatile WeakReference<NDArray> operand;
+    private volatile boolean running;
 
     private OperandInCall() {}
 
     public static void main(String[] arguments) throws Exception {
-        int products = Integer.parseInt(arguments[0]);
-        AtomicBoolean stop = new AtomicBoolean();
-        AtomicInteger right = new AtomicInteger();
-        AtomicInteger wrong = new AtomicInteger();
-        Thread[] workers = {thread(() -> work(products, right, wrong)), thread(() -> work(products, right, wrong))};
-        Thread[] others = {thread(() -> collect(stop)), thread(() -> reuse(stop))};
-        for (Thread worker : workers) {
-            worker.join();
+        new OperandInCall().run(Integer.parseInt(arguments[0]));
+    }
+
+    private void run(int calls) throws Exception {
+        warmUp();
+        int watched = 0;
+        int dead = 0;
+        int wrong = 0;
+        for (int i = 0; i < MOST_TRIES * calls && watched < calls; i++) {
+            NDArray base = manager.ones(LARGE);
+            operand = null;
+            Thread caller = new Thread(() -> call(base));
+            caller.start();
+            while (operand == null) {
+                Thread.onSpinWait();
+            }
+            Thread.sleep(5);
+            System.gc();
+            boolean isDead = operand.refersTo(null);
+            if (running) {
+                watched++;
+                dead += isDead ? 1 : 0;
+                reuseWhatComesBack();
+            }
+            caller.join();
+            wrong += base.sum().getFloat() == LARGE.size() ? 0 : 1;
+            base.close();
         }
-        stop.set(true);
-        for (Thread other : others) {
-            other.join();
-        }
-        System.out.println("right=" + right);
+        System.out.println("watched=" + watched);
+        System.out.println("dead=" + dead);
         System.out.println("wrong=" + wrong);
     }
 
-    private static Thread thread(Runnable body) {
-        Thread thread = new Thread(body);
-        thread.start();
-        return thread;
+    private void call(NDArray base) {
+        running = true;
+        power(base, LARGE);
+        running = false;
     }
 
-    private static void work(int products, AtomicInteger right, AtomicInteger wrong) {
-        try (NDManager manager = NDManager.newBaseManager()) {
-            while (right.get() < products && wrong.get() == 0) {
-                (isRight(product(manager)) ? right : wrong).incrementAndGet();
-            }
+    /**
+     * The exponent is dead from the moment its handle is on the native stack, and PyTorch only borrows the operands of
+     * what it computes element by element. In place, because Ebb keeps the operands of what it may have to try again.
+     */
+    private void power(NDArray base, Shape shape) {
+        base.powi(exponent(shape));
+    }
+
+    private NDArray exponent(Shape shape) {
+        NDArray made = manager.ones(shape);
+        operand = new WeakReference<>(made);
+        return made;
+    }
+
+    /** Interpreted frames keep what they no longer need; compiled ones do not. */
+    private void warmUp() {
+        NDArray base = manager.ones(SMALL);
+        for (int i = 0; i < WARM_UP; i++) {
+            power(base, SMALL);
         }
     }
 
-    /** Neither factor has a name: both are dead from the moment their handles are on the native stack. */
-    private static NDArray product(NDManager manager) {
-        return manager.ones(SQUARE).matMul(manager.ones(SQUARE));
-    }
-
-    private static boolean isRight(NDArray product) {
-        for (float element : product.toFloatArray()) {
-            if (element != SIDE) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static void collect(AtomicBoolean stop) {
-        try (NDManager manager = NDManager.newBaseManager()) {
-            while (!stop.get()) {
-                System.gc();
-                manager.ones(new Shape(1)).close();
-                Thread.yield();
-            }
-        }
-    }
-
-    /** Writes other numbers over whatever comes back. */
-    private static void reuse(AtomicBoolean stop) {
-        try (NDManager manager = NDManager.newBaseManager()) {
-            while (!stop.get()) {
-                try (NDArray a = manager.full(SQUARE, 7f);
-                        NDArray b = manager.full(SQUARE, 7f)) {
-                    b.addi(a);
-                }
-                Thread.yield();
-            }
-        }
+    private void reuseWhatComesBack() throws InterruptedException {
+        Thread other =
+                new Thread(
+                        () -> {
+                            try (NDArray array = manager.full(LARGE, 7f)) {
+                                array.addi(1);
+                            }
+                        });
+        other.start();
+        other.join();
     }
 }
