@@ -135,11 +135,6 @@ jstring audit(JNIEnv* env, jclass) {
   return ebb_audit() == EBB_OK ? nullptr : env->NewStringUTF(ebb_last_error());
 }
 
-template <typename Function>
-JNINativeMethod method(const char* name, const char* signature, Function* function) {
-  return {const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function)};
-}
-
 }  // namespace
 
 bool ebb_jni::register_books(JNIEnv* env, jclass native) {

@@ -31,5 +31,11 @@ std::string text_of(JNIEnv* env, jstring text);
 // Registered on dev.ebb.djl.core.Native.
 bool register_books(JNIEnv* env, jclass native);
 bool register_world(JNIEnv* env, jclass native);
+bool register_probe(JNIEnv* env, jclass native);
+
+template <typename Function>
+JNINativeMethod method(const char* name, const char* signature, Function* function) {
+  return {const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function)};
+}
 
 }  // namespace ebb_jni

@@ -40,7 +40,8 @@ extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
   if (vm->GetEnv(reinterpret_cast<void**>(&env), JNI_VERSION_10) != JNI_OK) return JNI_ERR;
   world().vm = vm;
   jclass native = env->FindClass("dev/ebb/djl/core/Native");
-  if (native == nullptr || !register_world(env, native) || !register_books(env, native)) {
+  if (native == nullptr || !register_world(env, native) || !register_books(env, native) ||
+      !register_probe(env, native)) {
     return JNI_ERR;
   }
   return JNI_VERSION_10;

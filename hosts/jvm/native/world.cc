@@ -172,11 +172,6 @@ void release(JNIEnv* env, jclass, jobject buffer) {
   std::free(env->GetDirectBufferAddress(buffer));
 }
 
-template <typename Function>
-JNINativeMethod method(const char* name, const char* signature, Function* function) {
-  return {const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function)};
-}
-
 }  // namespace
 
 bool ebb_jni::register_world(JNIEnv* env, jclass native) {

@@ -3,6 +3,7 @@ package dev.ebb.djl.agent;
 import dev.ebb.djl.hooks.Hooks;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
+import java.util.IdentityHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import net.bytebuddy.asm.Advice;
 
@@ -24,6 +25,18 @@ final class Advices {
                         ConcurrentHashMap<String, Object> tempResources) {
             resources = Hooks.resources(manager, resources);
             tempResources = Hooks.tempResources(manager, tempResources);
+        }
+    }
+
+    /** A scope, too, holds its arrays weakly. */
+    static final class ScopeMade {
+        private ScopeMade() {}
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.FieldValue(value = "resources", readOnly = false)
+                        IdentityHashMap<Object, Object> resources) {
+            resources = Hooks.scope(resources);
         }
     }
 

@@ -52,13 +52,18 @@ final class Weaver {
             Messages.say(e.getMessage() + ". The program runs without Ebb");
             return;
         }
+        HookSight sight = new HookSight(instrumentation);
         new AgentBuilder.Default(new ByteBuddy().with(TypeValidation.DISABLED))
                 .disableClassFormatChanges()
                 .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
-                .with(new Complaints())
+                .with(new Complaints(sight))
                 .ignore(none())
                 .type(named("ai.djl.ndarray.BaseNDManager"))
                 .transform((builder, type, loader, module, domain) -> managers(builder))
+                .type(named("ai.djl.ndarray.NDScope"))
+                .transform(
+                        (builder, type, loader, module, domain) ->
+                                builder.visit(Advice.to(Advices.ScopeMade.class).on(isConstructor())))
                 .type(named("ai.djl.pytorch.engine.PtNDArray"))
                 .transform((builder, type, loader, module, domain) -> pytorchArrays(builder))
                 .type(named("ai.djl.pytorch.engine.PtNDManager"))
@@ -156,6 +161,13 @@ final class Weaver {
 
     /** A class that could not be woven makes reclaim unsound: it is switched off. */
     private static final class Complaints extends AgentBuilder.Listener.Adapter {
+
+        private final HookSight sight;
+
+        Complaints(HookSight sight) {
+            this.sight = sight;
+        }
+
         @Override
         public void onError(
                 String type, ClassLoader loader, JavaModule module, boolean loaded, Throwable thrown) {
@@ -176,9 +188,7 @@ final class Weaver {
                 JavaModule module,
                 boolean loaded,
                 DynamicType woven) {
-            if (Boolean.getBoolean("ebb.debug")) {
-                System.err.println("[ebb] wove " + type.getName());
-            }
+            sight.ensure(loader);
         }
     }
 }

@@ -10,6 +10,10 @@ public final class EbbRuntime {
     private static final String NO_AGENT =
             "the agent is missing, so nothing is reclaimed: start with java -javaagent:ebb-djl.jar";
 
+    private static final String TWO_COPIES =
+            "this is a second copy of ebb-djl, and the agent works with the first: leave the second out of the"
+                    + " application, or load it from its parent";
+
     private static volatile String problem = NO_AGENT; // null: Ebb works
     private static boolean traced;
 
@@ -18,10 +22,7 @@ public final class EbbRuntime {
     /** Called by the agent. Throws an {@link EbbException} if Ebb cannot work here. */
     public static void start() {
         Native.load();
-        if (!Hooks.install(new HookTarget())) {
-            throw new EbbException(
-                    "another copy of ebb-djl is at work in this JVM; give -javaagent only once");
-        }
+        Hooks.install(new HookTarget());
         problem = null;
         Properties.apply();
     }
@@ -32,14 +33,21 @@ public final class EbbRuntime {
     }
 
     static void require(String call) {
-        if (problem != null) {
-            throw new EbbException("[" + call + "] " + problem);
+        String why = problem();
+        if (why != null) {
+            throw new EbbException("[" + call + "] " + why);
         }
+    }
+
+    private static String problem() {
+        String why = problem;
+        // Hooks that work, in a copy of Ebb that was not started: the agent's is another one.
+        return why == NO_AGENT && Hooks.target() != null ? TWO_COPIES : why;
     }
 
     /** Whether Ebb works; if not, that is said once. */
     private static boolean works() {
-        String why = problem;
+        String why = problem();
         if (why != null) {
             Messages.say(why);
         }
@@ -103,7 +111,7 @@ public final class EbbRuntime {
 
     public static String report(int top, boolean json) {
         if (!works()) {
-            return json ? "{}" : problem;
+            return json ? "{}" : problem();
         }
         Reclaimer.drain();
         Books.read();

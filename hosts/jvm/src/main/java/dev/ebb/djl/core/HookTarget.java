@@ -2,6 +2,7 @@ package dev.ebb.djl.core;
 
 import dev.ebb.djl.hooks.Hooks;
 import java.nio.ByteBuffer;
+import java.util.IdentityHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What woven code does. */
@@ -81,5 +82,10 @@ final class HookTarget implements Hooks.Target {
                 watch.stripe.rebook(watch, adapter.bytes(handle));
             }
         }
+    }
+
+    @Override
+    public IdentityHashMap<Object, Object> scope(IdentityHashMap<Object, Object> stock) {
+        return WEAK ? new ScopeMap() : stock;
     }
 }

@@ -122,4 +122,10 @@ final class Native {
     static native ByteBuffer allocate(long bytes);
 
     static native void release(ByteBuffer buffer);
+
+    static native int findElements(long[] handles, long[] elements);
+
+    static native int findType(long[] handles, long[] types);
+
+    static native long probe(long handle, int elements, int type);
 }

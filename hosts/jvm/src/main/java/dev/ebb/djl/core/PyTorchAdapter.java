@@ -11,9 +11,6 @@ import java.util.concurrent.atomic.AtomicReference;
 /** PyTorch: a handle is the address of a tensor, or of a module. */
 final class PyTorchAdapter implements EngineAdapter {
 
-    /** Bytes an element by PyTorch's scalar type, as DJL's native side numbers it (DataType's ordinals). */
-    private static final int[] ELEMENT_BYTES = elementBytes();
-
     private static final long NONE = -1L; // an array of strings has no tensor
 
     private static final ClassValue<EngineAdapter> OF_MANAGER =
@@ -35,8 +32,7 @@ final class PyTorchAdapter implements EngineAdapter {
     private final Field manager;
     private final Field uid;
     private final MethodHandle delete; // (long)void
-    private final MethodHandle sizes; // (long)long[]
-    private final MethodHandle type; // (long)int
+    private final TensorBytes bytes;
     private final MethodHandle copy; // (long)long
     private final PyTorchSetter setter;
 
@@ -52,8 +48,7 @@ final class PyTorchAdapter implements EngineAdapter {
                         .asType(MethodType.methodType(AtomicReference.class, Object.class));
         Library library = new Library(resource.getClassLoader());
         delete = library.find(modules ? "torchDeleteModule" : "torchDeleteTensor", void.class, long.class);
-        sizes = library.find("torchSizes", long[].class, long.class);
-        type = library.find("torchDType", int.class, long.class);
+        bytes = modules ? null : new TensorBytes(library);
         copy = library.find("tensorClone", long.class, long.class);
         setter = modules ? null : new PyTorchSetter(library);
     }
@@ -117,16 +112,7 @@ final class PyTorchAdapter implements EngineAdapter {
         if (modules || address == NONE) {
             return 0;
         }
-        try {
-            long elements = 1;
-            for (long size : (long[]) sizes.invokeExact(address)) {
-                elements *= size;
-            }
-            int dtype = (int) type.invokeExact(address);
-            return elements * ELEMENT_BYTES[dtype & (ELEMENT_BYTES.length - 1)];
-        } catch (Throwable e) {
-            throw Library.unexpected(e);
-        }
+        return bytes.of(address);
     }
 
     @Override
@@ -143,12 +129,6 @@ final class PyTorchAdapter implements EngineAdapter {
     @Override
     public boolean set(Object array, ByteBuffer data) {
         return setter.set((long) handle(array).get(), data);
-    }
-
-    private static int[] elementBytes() {
-        // FLOAT32, FLOAT64, FLOAT16, UINT8, INT32, INT8, INT64, BOOLEAN, COMPLEX64, UNKNOWN, STRING, BFLOAT16, UINT64,
-        // UINT32, UINT16, INT16. 0.20.0 has neither COMPLEX64 nor what follows STRING.
-        return new int[] {4, 8, 2, 1, 4, 1, 8, 1, 8, 4, 4, 2, 8, 4, 2, 2};
     }
 
     /** DJL's native methods, which are private to their package. */

@@ -134,6 +134,14 @@ final class Reclaimer {
         Books.ended(array, Stripe.REGION);
     }
 
+    /** Its scope closes, and would have closed it. */
+    static void endDropped(Watch dead) {
+        WAITING.remove(dead);
+        dead.owner.forget(dead);
+        dead.delete();
+        Books.ended(dead, Stripe.DISPOSED);
+    }
+
     // ---- managers
 
     /** Nobody reaches the manager any more, so nobody reaches its arrays: they hold it. */

@@ -2,11 +2,12 @@ package dev.ebb.djl.hooks;
 
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
+import java.util.IdentityHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What code woven into DJL calls. It is in the bootstrap loader, so that DJL finds it from whatever class loader it is
- * in; the work is done by the one {@link Target} that the agent's own copy of Ebb sets.
+ * What code woven into DJL calls. DJL has to see it: where its class loader does not see the agent's copy, it gets one of
+ * its own ({@code dev.ebb.djl.agent.HookSight}). The work is done by the agent's one {@link Target} in any case.
  */
 public final class Hooks {
 
@@ -33,6 +34,8 @@ public final class Hooks {
         Throwable failed(Throwable thrown, boolean again);
 
         void changed(Object array);
+
+        IdentityHashMap<Object, Object> scope(IdentityHashMap<Object, Object> stock);
     }
 
     /** A chain of what has to stay reachable until a woven method returns. */
@@ -50,13 +53,9 @@ public final class Hooks {
 
     private Hooks() {}
 
-    /** Sets the other side; false if another copy of Ebb has done so before. */
-    public static synchronized boolean install(Target other) {
-        if (target != null && target != other) {
-            return false;
-        }
+    /** Sets the other side. */
+    public static void install(Target other) {
         target = other;
-        return true;
     }
 
     public static Target target() {
@@ -110,6 +109,10 @@ public final class Hooks {
 
     public static void changed(Object array) {
         target.changed(array);
+    }
+
+    public static IdentityHashMap<Object, Object> scope(IdentityHashMap<Object, Object> stock) {
+        return target.scope(stock);
     }
 
     public static Object keep(Object others, Object object) {

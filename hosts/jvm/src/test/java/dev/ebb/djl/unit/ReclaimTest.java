@@ -225,4 +225,43 @@ class ReclaimTest {
         Memory bool = Arrays.during(() -> manager.ones(new Shape(7), DataType.UINT8).close());
         assertEquals(7, bool.disposedBytes());
     }
+
+    @Test
+    void aScopeClosesWhatIsAliveAndPinsNothing() throws ReflectiveOperationException {
+        Class<?> scopes;
+        try {
+            scopes = Class.forName("ai.djl.ndarray.NDScope");
+        } catch (ClassNotFoundException e) {
+            return; // 0.20.0 has none
+        }
+        AutoCloseable scope = (AutoCloseable) scopes.getConstructor().newInstance();
+        NDArray kept = manager.ones(new Shape(10));
+        Memory m = Arrays.during(() -> Arrays.drop(manager, 200));
+        assertEquals(200, m.reclaimed());
+        assertEquals(10f, Arrays.sum(kept));
+        try {
+            scope.close();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+        assertTrue(manager.getManagedArrays().isEmpty());
+    }
+
+    @Test
+    void offAScopeEndsWhatWasDroppedInIt() throws Exception {
+        Class<?> scopes;
+        try {
+            scopes = Class.forName("ai.djl.ndarray.NDScope");
+        } catch (ClassNotFoundException e) {
+            return;
+        }
+        Ebb.reclaim(false);
+        AutoCloseable scope = (AutoCloseable) scopes.getConstructor().newInstance();
+        Arrays.drop(manager, 20);
+        Ebb.collect();
+        long live = Ebb.memory().live();
+        scope.close();
+        assertEquals(live - 20, Ebb.memory().live());
+        assertEquals(0, EbbRuntime.tables().get("waiting"));
+    }
 }
