@@ -1,0 +1,36 @@
+package dev.ebb.djl;
+
+import dev.ebb.djl.core.LeakWatch;
+import java.util.List;
+
+/**
+ * A check for tests; see {@link Ebb#expectNoLeaks}.
+ *
+ * <pre>{@code
+ * try (LeakCheck check = Ebb.expectNoLeaks()) {
+ *     train();
+ * }
+ * }</pre>
+ */
+public final class LeakCheck implements AutoCloseable {
+
+    private final LeakWatch watch;
+
+    LeakCheck() {
+        watch = LeakWatch.open();
+    }
+
+    /** Ends the check. Throws an {@link AssertionError} naming the sites if something leaked. */
+    @Override
+    public void close() {
+        String message = LeakWatch.message(watch.close());
+        if (message != null) {
+            throw new AssertionError(message);
+        }
+    }
+
+    /** Ends the check; the sites of what leaked, one for each array, without throwing. */
+    public List<String> leaks() {
+        return watch.close();
+    }
+}

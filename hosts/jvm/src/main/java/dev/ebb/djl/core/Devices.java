@@ -1,0 +1,84 @@
+package dev.ebb.djl.core;
+
+import java.util.concurrent.ConcurrentHashMap;
+
+/** DJL's devices as the core's, and their budgets. */
+final class Devices {
+
+    /** Of what the process may use, the share that arrays get unless the user says otherwise. */
+    private static final int DEFAULT_SHARE = 2;
+
+    private static final ConcurrentHashMap<String, Integer> IDS = new ConcurrentHashMap<>();
+    private static final ConcurrentHashMap<String, Long> BUDGETS = new ConcurrentHashMap<>();
+    private static volatile long usual; // 0: a share of what the process may use
+    private static volatile boolean strict;
+
+    private Devices() {}
+
+    /** The core's device for DJL's, by DJL's text for it. */
+    static int idOf(String device) {
+        Integer id = IDS.get(device);
+        return id != null ? id : IDS.computeIfAbsent(device, Devices::open);
+    }
+
+    /** One of them: where the error does not say which device is full. */
+    static int any() {
+        return IDS.values().iterator().next();
+    }
+
+    private static int open(String device) {
+        return Native.deviceOpen("djl:" + device, budgetOf(device), strict);
+    }
+
+    private static long budgetOf(String device) {
+        Long given = BUDGETS.get(device);
+        if (given != null) {
+            return given;
+        }
+        return usual != 0 ? usual : Math.max(1, Native.memoryLimit() / DEFAULT_SHARE);
+    }
+
+    static long parse(String text) {
+        long bytes;
+        try {
+            bytes = Native.parseBytes(text == null ? "" : text);
+        } catch (IllegalArgumentException e) {
+            bytes = 0;
+        }
+        if (bytes <= 0) {
+            throw new IllegalArgumentException(
+                    "[budget] '" + text + "' was given, a size such as 2GB, 512 MiB or 1048576 is allowed");
+        }
+        return bytes;
+    }
+
+    static void budget(String device, String text) {
+        BUDGETS.put(device, parse(text));
+        apply();
+    }
+
+    /** Of every device that has none of its own. */
+    static void usualBudget(String text) {
+        usual = parse(text);
+        apply();
+    }
+
+    static void strict(boolean on) {
+        strict = on;
+        apply();
+    }
+
+    private static void apply() {
+        long least = Long.MAX_VALUE;
+        for (var entry : IDS.entrySet()) {
+            Native.deviceBudget(entry.getValue(), budgetOf(entry.getKey()), strict);
+        }
+        for (long budget : BUDGETS.values()) {
+            least = Math.min(least, budget);
+        }
+        if (usual != 0) {
+            least = Math.min(least, usual);
+        }
+        Stripe.limit(least / 64);
+    }
+}

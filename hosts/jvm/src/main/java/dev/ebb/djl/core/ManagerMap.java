@@ -1,0 +1,223 @@
+package dev.ebb.djl.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+
+/**
+ * A manager's resources. Arrays, modules and sub-managers are held weakly: in the table are their records; what goes in
+ * and comes out are the resources themselves. An entry whose resource the program has dropped is not seen any more.
+ */
+final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watch.Owner {
+
+    private static final long serialVersionUID = 1L;
+
+    final transient ManagerWatch watch;
+    private final int device;
+    private volatile long region;
+    private final String label;
+
+    ManagerMap(Object manager) {
+        ManagerShape shape = ManagerShape.of(manager);
+        device = Devices.idOf(shape.deviceOf(manager));
+        label = shape.label(manager);
+        watch = new ManagerWatch(manager, this);
+    }
+
+    int device() {
+        return device;
+    }
+
+    // ---- the records
+
+    @Override
+    public void forget(Watch dead) {
+        super.remove(dead.uid, dead);
+    }
+
+    void forget(ManagerWatch dead) {
+        super.remove(dead.uid, dead);
+    }
+
+    /** Takes over the record of an array that the program has dropped while it was lent to another manager. */
+    void keep(Watch dead) {
+        if (watch.isOpen()) {
+            dead.owner = this;
+            super.put(dead.uid, dead);
+            if (!dead.closed()) {
+                return;
+            }
+            super.remove(dead.uid, dead); // reclaimed meanwhile
+        } else {
+            Reclaimer.endWithManager(dead);
+        }
+    }
+
+    @Override
+    public long region() {
+        long known = region;
+        if (known == 0) {
+            Object manager = watch.get(); // a name may have been given to it by now
+            known = Regions.of(manager == null ? label : ManagerShape.of(manager).label(manager));
+            region = known;
+        }
+        return known;
+    }
+
+    Watch watchOf(String uid) {
+        return super.get(uid) instanceof Watch array ? array : null;
+    }
+
+    /** The records and the resources that are held strongly, as they are in the table. */
+    Collection<Object> records() {
+        return super.values();
+    }
+
+    private static Object resource(Object record) {
+        if (record instanceof Watch array) {
+            return array.get();
+        }
+        return record instanceof ManagerWatch manager ? manager.get() : record;
+    }
+
+    // ---- what DJL calls
+
+    @Override
+    public Object put(String uid, Object resource) {
+        Object kind = Kinds.of(resource);
+        if (kind instanceof EngineAdapter adapter) {
+            return putArray(uid, resource, adapter);
+        }
+        ManagerMap sub = kind == Kinds.MANAGER ? ManagerShape.mapOf(resource) : null;
+        if (sub == null) {
+            return resource(super.put(uid, resource));
+        }
+        sub.watch.parent = this;
+        sub.watch.uid = uid;
+        return resource(super.put(uid, sub.watch));
+    }
+
+    private Object putArray(String uid, Object array, EngineAdapter adapter) {
+        Watch known = Loose.TABLE.take(uid);
+        if (known != null) {
+            known.owner = this;
+            Books.moved(known);
+            return resource(super.put(uid, known));
+        }
+        Watch fresh = new Watch(array, adapter, uid, this, Reclaimer.QUEUE);
+        Object before = super.put(uid, fresh);
+        if (before == null) {
+            Books.born(fresh, device);
+            return null;
+        }
+        return replaced(uid, before, fresh, array);
+    }
+
+    /** Attached twice: the first record stays. Another array under the same name: DJL forgets the other one. */
+    private Object replaced(String uid, Object before, Watch fresh, Object array) {
+        if (before instanceof Watch first && first.get() == array) {
+            fresh.clear();
+            super.put(uid, first);
+        } else {
+            Books.born(fresh, device);
+            if (before instanceof Watch other) {
+                released(other);
+            }
+        }
+        return resource(before);
+    }
+
+    /** Its array left the manager: closed, or detached and still to be watched. */
+    private static void released(Watch left) {
+        if (left.closed()) {
+            Books.ended(left, Stripe.DISPOSED);
+        } else {
+            Loose.TABLE.add(left);
+        }
+    }
+
+    @Override
+    public Object remove(Object uid) {
+        Object record = super.remove(uid);
+        if (record instanceof Watch left) {
+            Object array = left.get();
+            released(left);
+            return array;
+        }
+        if (record == null) {
+            Watch loose = Loose.TABLE.find((String) uid);
+            if (loose != null && loose.closed()) {
+                Loose.TABLE.forget(loose);
+                Books.ended(loose, Stripe.DISPOSED);
+            }
+        }
+        return resource(record);
+    }
+
+    /** The manager has closed. What DJL did not see, because the program had dropped it, ends here. */
+    @Override
+    public void clear() {
+        for (Object record : super.values()) {
+            if (record instanceof Watch array) {
+                Reclaimer.endWithManager(array);
+            }
+        }
+        super.clear();
+        watch.retire();
+    }
+
+    @Override
+    public Collection<Object> values() {
+        List<Object> alive = new ArrayList<>();
+        for (Object record : super.values()) {
+            Object resource = resource(record);
+            if (resource != null) {
+                alive.add(resource);
+            }
+        }
+        return alive;
+    }
+
+    @Override
+    public Object get(Object uid) {
+        return resource(super.get(uid));
+    }
+
+    @Override
+    public boolean containsKey(Object uid) {
+        return get(uid) != null;
+    }
+
+    @Override
+    public int size() {
+        return values().size();
+    }
+
+    @Override
+    public long mappingCount() {
+        return size();
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return size() == 0;
+    }
+
+    @Override
+    public void forEach(BiConsumer<? super String, ? super Object> action) {
+        entrySet().forEach(entry -> action.accept(entry.getKey(), entry.getValue()));
+    }
+
+    @Override
+    public Set<Map.Entry<String, Object>> entrySet() {
+        return super.entrySet().stream()
+                .map(entry -> new java.util.AbstractMap.SimpleImmutableEntry<>(entry.getKey(), resource(entry.getValue())))
+                .filter(entry -> entry.getValue() != null)
+                .collect(Collectors.toSet());
+    }
+}
