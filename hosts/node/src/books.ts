@@ -77,8 +77,7 @@ export class Books {
     const { dtype, size, shape } = tensor;
     const code = dtypeCode(dtype);
     const first = record.ebbSlot < 0;
-    const slot = this.slots.take(tensor.id, code, size, record);
-    this.slots.sites[slot] = site;
+    const slot = this.slots.take(tensor.id, code, size, site, record);
     const bytes = bytesOf(dtype, size);
     slate[Slate.Slot] = slot;
     slate[Slate.Key] = record.ebbKey === 0 ? (record.ebbKey = this.nextKey++) : record.ebbKey;
@@ -105,7 +104,7 @@ export class Books {
     if (device === 0) return;
     const record = newRecord(backend as Backend, {}, '', [], 0);
     for (let i = 0; i < count; i++) {
-      const slot = this.slots.take(-2 - i, 0, 0, record);
+      const slot = this.slots.take(-2 - i, 0, 0, 0, record);
       this.slate.fill(0, 0, Slate.Queued);
       this.slate[Slate.Slot] = slot;
       this.slate[Slate.Key] = this.nextKey++;
@@ -141,7 +140,7 @@ export class Books {
   moved(record: DataRecord): void {
     const slot = record.ebbSlot;
     if (slot === undefined || slot < 0) return;
-    const size = this.slots.sizes[slot] as number;
+    const size = this.slots.size(slot);
     const bytes = record.dtype === 'string' ? record.bytes : bytesOf(record.dtype, size);
     this.native.flush();
     this.native.rebook(slot, this.device(record.backend), bytes);
@@ -237,8 +236,7 @@ export class Books {
   }
 
   private release(slot: number): void {
-    const record = this.slots.records[slot] as DataRecord;
-    this.slots.release(slot);
+    const record = this.slots.release(slot);
     if (record.ebbSlot < 0) this.growth -= record.bytes;
   }
 
@@ -267,10 +265,11 @@ export class Books {
 
   private giveBack(slot: number): void {
     const { slots, remains } = this;
-    remains.id = slots.ids[slot] as number;
-    remains.dataId = (slots.records[slot] as DataRecord).ebbDataId;
-    remains.dtype = dtypeOf(slots.dtypes[slot] as number, slots.records[slot] as DataRecord);
-    remains.size = slots.sizes[slot] as number;
+    const record = slots.records[slot] as DataRecord;
+    remains.id = slots.id(slot);
+    remains.dataId = record.ebbDataId;
+    remains.dtype = dtypeOf(slots.dtype(slot), record);
+    remains.size = slots.size(slot);
     try {
       this.dispose(remains as Tensor);
       this.onReclaimed(slot);
