@@ -38,7 +38,8 @@ enum Slate : std::uint32_t {
   kSlateSize
 };
 
-enum Signal : std::uint32_t { kNotices, kWarnings, kSignals };
+// kCollectUs: what the last collection cost.
+enum Signal : std::uint32_t { kNotices, kWarnings, kCollectUs, kSignals };
 
 struct Watched {
   ebb_handle handle = 0;

@@ -1,165 +1,119 @@
-// Every figure that reclaim in Node has to reach, in interleaved pairs; build/bench/node_reclaim.json.
-import { execFileSync } from 'node:child_process';
+// Every figure that reclaim in Node has to reach; build/bench/node_reclaim.json.
+//
+//   node bench/run.mjs [part of a figure's name]
+//   EBB_BENCH_PROCESSES  pairs of processes for each figure (5)
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compare, median } from './support/pairs.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const out = join(here, '..', '..', '..', 'build', 'bench');
-const PAIRS = Number(process.env.EBB_BENCH_PAIRS ?? 5);
+const out = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'build', 'bench');
+const PROCESSES = Number(process.env.EBB_BENCH_PROCESSES ?? 5);
+
+const SHORT = { warmUp: 20, batches: 60 };
+const ADD = { work: 'smallAdd', ours: 'on', peer: 'off', ...SHORT };
+const TRAIN = { work: 'train', ours: 'on', peer: 'off' };
+const TRACED = { work: 'smallAdd', ours: 'trace', peer: 'on', ...SHORT };
+const TIDY = { work: 'tidying', ours: 'async', peer: 'sync', ...SHORT };
+/** "Nothing that can be measured": what two runs of the same program differ by here. */
+const NOTHING = 1.03;
 
 const FIGURES = [
+  { figure: 'small add, wasm, reclaim on / off', ...ADD, backend: 'wasm', goal: 1.15 },
+  { figure: 'small add, cpu, reclaim on / off', ...ADD, backend: 'cpu', goal: 1.3 },
   {
-    figure: 'small add, wasm, reclaim on / off',
-    work: 'smallAdd',
-    ours: 'on',
-    peer: 'off',
-    on: 'wasm',
-    goal: 1.15,
-    unit: 'us',
-  },
-  {
-    figure: 'small add, cpu, reclaim on / off',
-    work: 'smallAdd',
-    ours: 'on',
-    peer: 'off',
-    on: 'cpu',
-    goal: 1.3,
-    unit: 'us',
+    figure: 'small add, cpu, ebb-tfjs required, never on / not there',
+    ...ADD,
+    ours: 'required',
+    backend: 'cpu',
+    goal: NOTHING,
   },
   {
     figure: 'trainOnBatch, wasm, reclaim on / off',
-    work: 'train',
-    ours: 'on',
-    peer: 'off',
-    on: 'wasm',
+    ...TRAIN,
+    backend: 'wasm',
+    warmUp: 60,
+    batches: 40,
     goal: 1.05,
-    unit: 'us',
   },
   {
     figure: 'trainOnBatch, cpu, reclaim on / off',
-    work: 'train',
-    ours: 'on',
-    peer: 'off',
-    on: 'cpu',
+    ...TRAIN,
+    backend: 'cpu',
+    warmUp: 5,
+    batches: 15,
     goal: 1.05,
-    unit: 'us',
   },
   {
     figure: 'weak notice / bare napi_add_finalizer',
     work: 'notice',
     ours: 'ours',
     peer: 'bare',
-    on: 'cpu',
+    ...SHORT,
+    backend: 'cpu',
     goal: 1.3,
-    unit: 'us',
   },
+  { figure: 'async tidy / sync tidy of one add, wasm', ...TIDY, backend: 'wasm', goal: 2 },
+  { figure: 'async tidy / sync tidy of one add, cpu', ...TIDY, backend: 'cpu', goal: 2 },
+  { figure: 'small add traced / untraced, wasm', ...TRACED, backend: 'wasm', goal: 2 },
+  { figure: 'small add traced / untraced, cpu', ...TRACED, backend: 'cpu', goal: 2 },
   {
-    figure: 'async tidy / sync tidy of one add, wasm',
-    work: 'tidying',
-    ours: 'async',
-    peer: 'sync',
-    on: 'wasm',
-    goal: 2,
-    unit: 'us',
-  },
-  {
-    figure: 'async tidy / sync tidy of one add, cpu',
-    work: 'tidying',
-    ours: 'async',
-    peer: 'sync',
-    on: 'cpu',
-    goal: 2,
-    unit: 'us',
-  },
-  {
-    figure: 'small add traced / untraced, wasm',
-    work: 'smallAdd',
-    ours: 'trace',
-    peer: 'on',
-    on: 'wasm',
-    goal: 2,
-    unit: 'us',
-  },
-  {
-    figure: 'small add traced / untraced, cpu',
-    work: 'smallAdd',
-    ours: 'trace',
-    peer: 'on',
-    on: 'cpu',
-    goal: 2,
-    unit: 'us',
-  },
-  {
+    // 5,000 rounds in all.
     figure: 'careless loop / disposed by hand, wasm',
     work: 'careless',
     ours: 'on',
     peer: 'hand',
-    on: 'wasm',
+    backend: 'wasm',
+    warmUp: 5,
+    batches: 45,
     goal: 1.25,
-    unit: 'us',
   },
 ];
 
-function measure(work, variant, backend) {
-  const text = execFileSync(process.execPath, [join(here, 'work.cjs'), work, variant, backend], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(text);
-}
-
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 const round = (number) => Number(number.toPrecision(4));
-const time = (result) => (typeof result === 'number' ? result : result.us);
-
-function pairs({ work, ours, peer, on }) {
-  const results = [];
-  for (let i = 0; i < PAIRS; i++) {
-    // Turn and turn about, so that a drift of the machine hits both.
-    const first = i % 2 === 0;
-    const a = measure(work, first ? ours : peer, on);
-    const b = measure(work, first ? peer : ours, on);
-    results.push(first ? { ours: a, peer: b } : { ours: b, peer: a });
-  }
-  return results;
-}
 
 const rows = [];
 function add(row) {
   rows.push(row);
-  const { figure, ours, peer, ratio, goal, reached, unit } = row;
-  const against = peer === null ? '' : ` against ${peer} ${unit}, ratio ${ratio}`;
-  console.log(`${reached ? 'ok  ' : 'MISS'} ${figure}: ${ours} ${unit}${against} (goal ${goal})`);
+  const { figure, ours, peer, ratio, goal, reached, unit, spread = '' } = row;
+  const verdict = reached ? 'ok  ' : 'MISS';
+  console.log(
+    `${verdict} ${figure}: ${ours} against ${peer} ${unit}, ratio ${ratio}${spread} (goal ${goal})`,
+  );
 }
 
-const wanted = process.argv[2];
-for (const one of FIGURES) {
-  if (wanted !== undefined && !one.figure.includes(wanted)) continue;
-  const results = pairs(one);
-  const ratio = round(median(results.map(({ ours, peer }) => time(ours) / time(peer))));
+async function measure(one) {
+  const { ratio, ratios, results } = await compare(one, PROCESSES);
+  const middle = (side, field) => round(median(results.map((result) => result[side][field])));
   add({
     figure: one.figure,
-    unit: one.unit,
-    ours: round(median(results.map(({ ours }) => time(ours)))),
-    peer: round(median(results.map(({ peer }) => time(peer)))),
-    ratio,
+    unit: 'us',
+    ours: middle('ours', 'us'),
+    peer: middle('peer', 'us'),
+    ratio: round(ratio),
     goal: one.goal,
     reached: ratio <= one.goal,
+    spread: `, ${ratios.map(round).join(' ')}`,
   });
   if (one.work === 'careless') {
-    const mb = round(median(results.map(({ ours }) => ours.mb)));
-    const peer = round(median(results.map(({ peer }) => peer.mb)));
+    const ours = round(Math.max(...results.map((result) => result.ours.mb)));
+    const peer = round(Math.max(...results.map((result) => result.peer.mb)));
+    const figure = 'careless loop: resident above the start, at most';
     add({
-      figure: 'careless loop: resident above the start',
+      figure,
       unit: 'MB',
-      ours: mb,
+      ours,
       peer,
-      ratio: round(mb / peer),
+      ratio: round(ours / peer),
       goal: 100,
-      reached: mb <= 100,
+      reached: ours <= 100,
     });
   }
+}
+
+const [wanted = ''] = process.argv.slice(2);
+for (const one of FIGURES) {
+  if (one.figure.includes(wanted)) await measure(one);
 }
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'node_reclaim.json'), `${JSON.stringify(rows, null, 2)}\n`);

@@ -3,6 +3,7 @@
 import { deviceOf, forgetBackends } from './budget';
 import { collectMajor, collectMinor } from './collector';
 import { dtypeCode, dtypeOf } from './dtypes';
+import { EarlyCollections } from './early';
 import { MAX_RANK, type Native, Signal, Slate } from './native';
 import { Slots } from './slots';
 import {
@@ -21,12 +22,6 @@ const ENDED_LENGTH = 4096;
 const KERNELS_PER_LOOK = 128;
 /** Bytes born between two looks at the core's budget. */
 const BYTES_PER_LOOK = 1 << 20;
-
-/** Bytes by which tensors may grow before a minor collection is worth its while: what comes back soon is
- * still in the processor's caches. */
-const GROWTH_PER_COLLECTION = 16 << 20;
-const GROWTH_PER_TRY = 4 << 20;
-const COLLECT_SHARE = 0.05;
 
 /** What the engine needs to know of a tensor to free it. */
 interface Remains {
@@ -58,9 +53,7 @@ export class Books {
   private lastBackend: Backend | undefined;
   private lastDevice = 0;
   private bytesBorn = 0;
-  private growth = 0;
-  private minorMs = Infinity;
-  private nextEarly = 0;
+  private readonly early = new EarlyCollections();
   private kernels = 0;
 
   constructor(
@@ -77,8 +70,7 @@ export class Books {
     const { dtype, size, shape } = tensor;
     const code = dtypeCode(dtype);
     const first = record.ebbSlot < 0;
-    const slot = this.slots.take(tensor.id, code, size, record);
-    this.slots.sites[slot] = site;
+    const slot = this.slots.take(tensor.id, code, size, site, record);
     const bytes = bytesOf(dtype, size);
     slate[Slate.Slot] = slot;
     slate[Slate.Key] = record.ebbKey === 0 ? (record.ebbKey = this.nextKey++) : record.ebbKey;
@@ -91,7 +83,7 @@ export class Books {
     for (let i = 0; i < rank; i++) slate[Slate.Dims + i] = shape[i] as number;
     this.native.watch(tensor);
     this.bytesBorn += bytes;
-    if (first) this.growth += bytes;
+    if (first) this.early.held += bytes;
     this.births++;
     if (isVariable(tensor)) this.slots.names.set(slot, tensor.name);
     return slot;
@@ -105,7 +97,7 @@ export class Books {
     if (device === 0) return;
     const record = newRecord(backend as Backend, {}, '', [], 0);
     for (let i = 0; i < count; i++) {
-      const slot = this.slots.take(-2 - i, 0, 0, record);
+      const slot = this.slots.take(-2 - i, 0, 0, 0, record);
       this.slate.fill(0, 0, Slate.Queued);
       this.slate[Slate.Slot] = slot;
       this.slate[Slate.Key] = this.nextKey++;
@@ -141,7 +133,7 @@ export class Books {
   moved(record: DataRecord): void {
     const slot = record.ebbSlot;
     if (slot === undefined || slot < 0) return;
-    const size = this.slots.sizes[slot] as number;
+    const size = this.slots.size(slot);
     const bytes = record.dtype === 'string' ? record.bytes : bytesOf(record.dtype, size);
     this.native.flush();
     this.native.rebook(slot, this.device(record.backend), bytes);
@@ -177,7 +169,9 @@ export class Books {
     this.bytesBorn = 0;
     this.signals[Signal.Notices] = 0;
     this.settle(this.native.safePoint(this.lastDevice, 0));
-    if (this.growth >= GROWTH_PER_COLLECTION) this.collectEarly();
+    if (this.early.due() && this.native.reclaiming()) {
+      this.early.run(this.collectMinor);
+    }
   }
 
   collect(major: boolean, rationed: boolean): void {
@@ -204,16 +198,10 @@ export class Books {
     return this.lastDevice;
   }
 
-  /** Before the budget asks for it, at most for the usual share of the time. */
-  private collectEarly(): void {
-    this.growth -= GROWTH_PER_TRY;
-    const start = performance.now();
-    if (start < this.nextEarly || !this.native.reclaiming()) return;
+  private readonly collectMinor = (): number => {
     this.collect(false, false);
-    // What it costs at best: a busy machine stretches some of them.
-    this.minorMs = Math.min(this.minorMs, performance.now() - start);
-    this.nextEarly = start + this.minorMs / COLLECT_SHARE;
-  }
+    return (this.signals[Signal.CollectUs] as number) / 1000;
+  };
 
   private collectHost(kind: number): void {
     if (kind === 0) {
@@ -237,9 +225,8 @@ export class Books {
   }
 
   private release(slot: number): void {
-    const record = this.slots.records[slot] as DataRecord;
-    this.slots.release(slot);
-    if (record.ebbSlot < 0) this.growth -= record.bytes;
+    const record = this.slots.release(slot);
+    if (record.ebbSlot < 0) this.early.held -= record.bytes;
   }
 
   private endUnwatched(bytes: number): void {
@@ -267,10 +254,11 @@ export class Books {
 
   private giveBack(slot: number): void {
     const { slots, remains } = this;
-    remains.id = slots.ids[slot] as number;
-    remains.dataId = (slots.records[slot] as DataRecord).ebbDataId;
-    remains.dtype = dtypeOf(slots.dtypes[slot] as number, slots.records[slot] as DataRecord);
-    remains.size = slots.sizes[slot] as number;
+    const record = slots.records[slot] as DataRecord;
+    remains.id = slots.id(slot);
+    remains.dataId = record.ebbDataId;
+    remains.dtype = dtypeOf(slots.dtype(slot), record);
+    remains.size = slots.size(slot);
     try {
       this.dispose(remains as Tensor);
       this.onReclaimed(slot);

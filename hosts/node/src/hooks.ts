@@ -6,6 +6,7 @@ import { Kernels } from './kernels';
 import { evictSortCache } from './layers';
 import { type Native, native } from './native';
 import { holdWhileRead } from './reads';
+import { Records } from './records';
 import { currentRegion } from './regions';
 import { Scopes } from './scopes';
 import { Sites } from './sites';
@@ -43,7 +44,9 @@ export class Hooks {
     this.idle = new Idle(this.books);
     this.books.beforeMajor = () => evictSortCache(engine);
     this.books.onBackend = (backend, device) => this.kernels.adopt(backend, device);
-    this.books.bornBefore(engine.state.numTensors, engine.state.numBytes);
+    const { state } = engine;
+    this.books.bornBefore(state.numTensors, state.numBytes);
+    state.tensorInfo = new Records(state.numTensors > 0 ? state.tensorInfo : undefined);
     this.hookTracking();
     this.hookEnds();
     this.hookScopes();
@@ -102,6 +105,7 @@ export class Hooks {
     engine.reset = () => {
       reset.call(engine);
       books.reset();
+      engine.state.tensorInfo = new Records();
       engine.state.registeredVariables = this.variables.wrap(engine.state.registeredVariables);
     };
   }
@@ -125,12 +129,9 @@ export class Hooks {
     engine.state.registeredVariables = variables.wrap(engine.state.registeredVariables);
     books.onReclaimed = (slot) => {
       const name = books.slots.names.get(slot);
-      if (name !== undefined) variables.ended(name, books.slots.ids[slot] as number);
+      if (name !== undefined) variables.ended(name, books.slots.id(slot));
       if (this.observers > 0) {
-        this.reclaimedInside.set(
-          books.slots.ids[slot] as number,
-          books.slots.sites[slot] as number,
-        );
+        this.reclaimedInside.set(books.slots.id(slot), books.slots.site(slot));
       }
     };
     engine.disposeVariable = (variable) => {

@@ -58,7 +58,7 @@ function leaked(
     if (returned.has(id)) continue;
     const slot = slots.find(id);
     const dead = reachableOnly && slot >= 0 && installed.books.tensor(slot) === undefined;
-    if (slot >= 0 && !dead) sites.push(slots.sites[slot] as number);
+    if (slot >= 0 && !dead) sites.push(slots.site(slot));
     else if (!reachableOnly && installed.reclaimedInside.has(id)) {
       sites.push(installed.reclaimedInside.get(id) as number);
     }

@@ -21,7 +21,9 @@ export const enum Slate {
 export const enum Signal {
   Notices = 0,
   Warnings = 1,
-  Count = 2,
+  /** What the last collection cost. */
+  CollectUs = 2,
+  Count = 3,
 }
 
 export const MAX_RANK = Slate.Queued - Slate.Dims;

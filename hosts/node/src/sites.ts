@@ -100,9 +100,11 @@ function describe(frames: NodeJS.CallSite[]): string {
 
 const asIs = (_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] => frames;
 
+/** Used again and again: defining `stack` on a new object costs more. */
+const captured = {} as Capture;
+
 function stack(below: (...args: never[]) => unknown, limit: number): NodeJS.CallSite[] {
   const { stackTraceLimit, prepareStackTrace } = Error;
-  const captured = {} as Capture;
   Error.stackTraceLimit = limit;
   Error.prepareStackTrace = asIs;
   Error.captureStackTrace(captured, below);

@@ -33,6 +33,14 @@ export interface WasmModule {
   _free(address: number): void;
 }
 
+/** The part of a WeakMap that the engine uses. */
+export interface DataTable {
+  get(dataId: DataId): DataRecord | undefined;
+  has(dataId: DataId): boolean;
+  set(dataId: DataId, record: DataRecord): unknown;
+  delete(dataId: DataId): boolean;
+}
+
 /** The engine's record of one piece of data. The last fields are Ebb's. */
 export interface DataRecord {
   backend: Backend;
@@ -43,6 +51,8 @@ export interface DataRecord {
   ebbKey: number;
   /** A slot that watches a tensor over this data; -1: none. */
   ebbSlot: number;
+  /** The table that this record is in. */
+  ebbTable: DataTable | undefined;
 }
 
 export interface Scope {
@@ -74,7 +84,7 @@ export interface EngineState {
   scopeStack: Scope[];
   activeScope: Scope | null | undefined;
   nextScopeId: number;
-  tensorInfo: WeakMap<DataId, DataRecord>;
+  tensorInfo: DataTable;
 }
 
 export interface KernelCall {
@@ -163,7 +173,16 @@ export function newRecord(
   shape: number[],
   bytes: number,
 ): DataRecord {
-  return { backend, dtype, shape, bytes, ebbDataId: dataId, ebbKey: 0, ebbSlot: -1 };
+  return {
+    backend,
+    dtype,
+    shape,
+    bytes,
+    ebbDataId: dataId,
+    ebbKey: 0,
+    ebbSlot: -1,
+    ebbTable: undefined,
+  };
 }
 
 /** What `trackTensor` does before it tracks: counts the tensor, and finds or makes its data's record. */

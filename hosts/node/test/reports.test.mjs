@@ -1,9 +1,28 @@
-// Reports of users, as tests; the full lengths run in the soak (EBB_SOAK=1).
+// Reports of users, as tests; the full length of the first is in soak/tidy_reshape.mjs.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { collected, ebb, onEachBackend, sleep, tf, use } from './support.mjs';
 
-const FULL = process.env.EBB_SOAK === '1';
+/** Rounds of a stretch; the least that is resident after each tells V8's whims from a leak. */
+const STRETCH = 25_000;
+const WARM_UP = 6;
+const STRETCHES = 12;
+// A short run cannot tell one byte from a page that V8 takes for good; soak/tidy_reshape.mjs can.
+const BYTES_A_ROUND = 8;
+
+/** Bytes by which resident memory grew a round, from the first half of the stretches to the second. */
+async function slope(round) {
+  const resident = [];
+  for (let i = 0; i < WARM_UP + STRETCHES; i++) {
+    for (let k = 0; k < STRETCH; k++) round();
+    await sleep(1);
+    ebb.collect();
+    if (i >= WARM_UP) resident.push(process.memoryUsage.rss());
+  }
+  const half = STRETCHES / 2;
+  const growth = Math.min(...resident.slice(half)) - Math.min(...resident.slice(0, half));
+  return growth / (half * STRETCH);
+}
 
 onEachBackend('user reports', (backend) => {
   before(async () => {
@@ -14,16 +33,21 @@ onEachBackend('user reports', (backend) => {
   test('tidy { tensor1d(1,500 values).reshape } disposed by hand: resident memory is flat', async () => {
     const values = Float32Array.from({ length: 1500 }, (_, i) => i);
     const round = () => tf.tidy(() => tf.tensor1d(values).reshape([30, 50])).dispose();
-    const rounds = FULL ? 5_000_000 : 300_000;
-    const warm = FULL ? 500_000 : 100_000;
-    for (let i = 0; i < warm; i++) round();
     const start = await collected();
-    const before = process.memoryUsage.rss();
-    for (let i = 0; i < rounds; i++) round();
+    const growth = await slope(round);
     assert.equal(await collected(), start);
-    const growth = (process.memoryUsage.rss() - before) / rounds;
-    // A short run cannot tell one byte from the pages that V8 takes and gives at will.
-    assert.ok(growth < (FULL ? 1 : 60), `${growth} bytes a round`);
+    assert.ok(growth <= BYTES_A_ROUND, `${growth} bytes a round`);
+  });
+
+  test('a leak of a tensor a hundred rounds would be seen', async () => {
+    const held = [];
+    let rounds = 0;
+    const values = Float32Array.from({ length: 1500 }, (_, i) => i);
+    const growth = await slope(() => {
+      if (++rounds % 100 === 0) held.push(tf.tensor1d(values.slice())); // cpu keeps the array it is given
+    });
+    tf.dispose(held);
+    assert.ok(growth > BYTES_A_ROUND, `${growth} bytes a round`);
   });
 
   test('tensors made and dropped, then idle: counts back to the start', async () => {

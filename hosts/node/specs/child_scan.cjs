@@ -1,0 +1,95 @@
+// Runs the bundled specs in this process: child.cjs <bundle> <cpu|wasm> <off|on|forced> <result.json>
+const { writeFileSync } = require('node:fs');
+const { dirname } = require('node:path');
+const jasmineCore = require('jasmine-core');
+
+const [bundle, backend, mode, output] = process.argv.slice(2);
+const SEED = Number(process.env.EBB_SPECS_SEED ?? 4221);
+const MINOR_SHARE = Number(process.env.MS);
+const MAJOR_SHARE = Number(process.env.JS);
+
+function random(seed) {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+let collections = 0;
+
+/** Collects before kernels drawn by lot: a wrong free shows in the values. */
+function collectAtRandom(engine, ebb) {
+  const { runKernelFunc } = engine;
+  const next = random(SEED);
+  engine.runKernelFunc = (call) => {
+    const drawn = next();
+    if (drawn < MAJOR_SHARE) ebb.collect('major');
+    else if (drawn < MINOR_SHARE) ebb.collect('minor');
+    if (drawn < MINOR_SHARE) collections++;
+    return runKernelFunc(call);
+  };
+}
+
+const classes = {};
+let ebb;
+globalThis.ebbSpecs = {
+  backend,
+  wasmFolder: `${dirname(require.resolve('@tensorflow/tfjs-backend-wasm'))}/`,
+  begin(tf) {
+    const engine = tf.engine();
+    if (mode !== 'off') {
+      ebb = require('..');
+      ebb.reclaim.on();
+      if (mode === 'forced') collectAtRandom(engine, ebb);
+    }
+    const { setBackend } = engine;
+    engine.setBackend = async (name) => {
+      const done = await setBackend.call(engine, name);
+      if (name === backend) {
+        const running = engine.backendInstance?.constructor.name;
+        classes[running] = (classes[running] ?? 0) + 1;
+      }
+      return done;
+    };
+  },
+};
+
+const jasmine = jasmineCore.boot(true);
+Object.assign(globalThis, { jasmine });
+const env = jasmine.getEnv();
+env.configure({ random: false });
+require(bundle);
+
+const specs = {};
+let duplicates = 0;
+env.addReporter({
+  specDone({ fullName, status, failedExpectations }) {
+    const name = fullName in specs ? `${fullName} #${++duplicates}` : fullName;
+    specs[name] = { status, why: failedExpectations.map(({ message }) => message) };
+  },
+  jasmineDone({ overallStatus, failedExpectations }) {
+    const books = ebb && ebb.memory();
+    ebb?.audit();
+    writeFileSync(
+      output,
+      JSON.stringify({
+        backend,
+        mode,
+        classes,
+        collections,
+        books,
+        overallStatus,
+        failedExpectations,
+        specs,
+      }),
+    );
+  },
+});
+const { log, warn, error } = console;
+console.log = console.warn = () => {};
+env.execute().finally(() => {
+  Object.assign(console, { log, warn, error });
+  process.exit(0);
+});
