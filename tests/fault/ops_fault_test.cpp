@@ -32,7 +32,7 @@ const std::vector<Step>& steps() {
       {op_id("TopK"), {{3, 9}}, {2, 1}},
       {op_id("Unique"), {{9}}, {0}},
       {op_id("Where"), {{9}}, {}},
-      {op_id("FFT"), {{2, 15}}, {}},
+      {op_id("FFT"), {{2, 15}}, {}, DType::kComplex64},
       {op_id("NonMaxSuppressionV5"), {{5, 4}, {5}}, {3, 0.5, -1, 0.1}},
       {op_id("RaggedRange"), {{}, {}, {}}, {}, DType::kInt32},
   };
@@ -45,7 +45,7 @@ class OpFaults : public testing::Test {
     std::vector<Handle> inputs;
     for (const Shape& shape : step.inputs) {
       inputs.push_back(context_->make({.device = cpu_.get(), .dtype = step.dtype, .shape = shape}));
-      const std::vector<std::int32_t> ones(shape.elements(), 1);
+      const std::vector<std::int32_t> ones(bytes_of(shape, size_of(step.dtype)) / 4, 1);
       ops::write(*context_, inputs.back(), std::as_bytes(std::span(ones)));
     }
     return inputs;
