@@ -224,10 +224,9 @@ void add_elementwise(MeaningTable& table) {
                            "Sigmoid", "Rsqrt", "Expm1", "Sinh", "Cosh", "Tan"}) {
     table.set(find_op(name)->id, unary);
   }
-  for (const char* name :
-       {"Abs",  "Acos",  "Acosh", "Asin", "Asinh",    "Atan",  "Atanh", "Ceil",     "ClipByValue",
-        "Elu",  "Erf",   "Floor", "Relu", "Relu6",    "Round", "Selu",  "Sign",     "Softplus",
-        "Step", "Log1p"}) {
+  for (const char* name : {"Abs",   "Acos",        "Acosh", "Asin",     "Asinh", "Atan", "Atanh",
+                           "Ceil",  "ClipByValue", "Elu",   "Erf",      "Floor", "Relu", "Relu6",
+                           "Round", "Selu",        "Sign",  "Softplus", "Step",  "Log1p"}) {
     table.set(find_op(name)->id, real_unary);
   }
   table.set(op_id("Exp"), floating_unary);
@@ -243,8 +242,8 @@ void add_elementwise(MeaningTable& table) {
   for (const char* name : {"Atan2", "Maximum", "Minimum", "Mod"}) {
     table.set(find_op(name)->id, real_binary);
   }
-  for (const char* name : {"Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr",
-                           "LogicalXor"}) {
+  for (const char* name :
+       {"Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor"}) {
     table.set(find_op(name)->id, comparison);
   }
   table.set(op_id("Equal"), equality);

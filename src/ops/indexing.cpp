@@ -7,22 +7,35 @@
 namespace ebb::ops {
 namespace {
 
+// The messages are TensorFlow.js's: programs and its tests know them.
+std::size_t batch_axes(OpCall& call, const Shape& x, const Shape& indices, std::size_t axis) {
+  const auto rank = static_cast<std::int64_t>(indices.rank());
+  std::int64_t batch = call.integer(1);
+  call.check(batch == 0 || (batch >= -rank && batch <= rank),
+             "Expect batchDims in the range of [-{}, {}], but got {}", rank, rank, batch);
+  if (batch < 0) batch += rank;
+  call.check(batch <= static_cast<std::int64_t>(axis),
+             "batchDims ({}) must be less than or equal to axis ({}).", batch, axis);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i) {
+    call.check(x.dims()[i] == indices.dims()[i],
+               "x.shape[{}]: {} should be equal to indices.shape[{}]: {}.", i, x.dims()[i], i,
+               indices.dims()[i]);
+  }
+  return static_cast<std::size_t>(batch);
+}
+
 void gather(OpCall& call) {
   call.convert_input(1, DType::kInt32);
   const Shape& x = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   const std::size_t axis = checked_axis(call, call.integer(0), x.rank());
-  std::int64_t batches = call.integer(1);
-  if (batches < 0) batches += static_cast<std::int64_t>(indices.rank());
-  const auto batch = static_cast<std::size_t>(batches);
-  bool alike = batches >= 0 && batch <= indices.rank() && batch <= axis;
-  for (std::size_t i = 0; alike && i < batch; ++i) alike = x.dims()[i] == indices.dims()[i];
-  call.check(alike, "batchDims {} was given for x {}, indices {} and axis {}", call.integer(1),
-             x.to_string(), indices.to_string(), axis);
+  const std::size_t batch = batch_axes(call, x, indices, axis);
   IntList dims;
   for (std::size_t i = 0; i < axis; ++i) dims.push_back(x.dims()[i]);
   for (std::size_t i = batch; i < indices.rank(); ++i) dims.push_back(indices.dims()[i]);
   for (std::size_t i = axis + 1; i < x.rank(); ++i) dims.push_back(x.dims()[i]);
+  call.check(dims.size() <= kMaxRank, "the result has rank {}, at most {} is allowed", dims.size(),
+             kMaxRank);
   call.make(call.input(0).dtype, Shape(dims));
   call.params(GatherParams{.batch = extent(x, 0, batch),
                            .outer = extent(x, batch, axis),

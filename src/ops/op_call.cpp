@@ -75,7 +75,8 @@ void OpCall::take_operands(std::span<const Handle> inputs) {
     far_operands_.resize(inputs.size());
     operands_ = far_operands_;
   } else {
-    operands_ = std::span(near_operands_).first(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) near_operands_.add();
+    operands_ = {&near_operands_[0], inputs.size()};
   }
   place_.context.resolve(inputs, operands_, spec_.name);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -153,7 +154,11 @@ Shape OpCall::shape(std::size_t i) const {
 }
 
 Output& OpCall::next_output() {
-  if (output_count_ >= kInline) far_.emplace_back();
+  if (output_count_ < kInline) {
+    ++output_count_;
+    return near_.add();
+  }
+  far_.emplace_back();
   return output(output_count_++);
 }
 
@@ -189,12 +194,11 @@ Output& OpCall::view(std::size_t input, std::uint64_t byte_offset, DType dtype,
 
 std::byte* OpCall::workspace(std::uint64_t bytes) {
   workspaces_.reserve(workspaces_.size() + 1);
-  workspaces_.push_back(
-      place_.context.make_held({.device = &place_.device,
-                                .dtype = DType::kUint8,
-                                .shape = Shape{static_cast<std::int64_t>(bytes)},
-                                .region = place_.region,
-                                .site = place_.site}));
+  workspaces_.push_back(place_.context.make_held({.device = &place_.device,
+                                                  .dtype = DType::kUint8,
+                                                  .shape = Shape{static_cast<std::int64_t>(bytes)},
+                                                  .region = place_.region,
+                                                  .site = place_.site}));
   return workspaces_.back().data;
 }
 

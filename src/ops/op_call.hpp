@@ -34,6 +34,29 @@ struct Output {
   Shape shape;
 };
 
+// Room for some T's, made one by one: a call uses one or two of each, and setting up the rest would
+// cost a small operation a good part of its time.
+template <typename T, std::size_t kMost>
+class InPlace {
+ public:
+  InPlace() noexcept {}  // NOLINT: the room is left as it is
+  ~InPlace() {
+    for (std::size_t i = 0; i < count_; ++i) std::destroy_at(&(*this)[i]);
+  }
+  InPlace(const InPlace&) = delete;
+  InPlace& operator=(const InPlace&) = delete;
+
+  // Pre: fewer than kMost are there.
+  T& add() noexcept { return *::new (static_cast<void*>(room_ + sizeof(T) * count_++)) T(); }
+  T& operator[](std::size_t i) noexcept {
+    return *std::launder(reinterpret_cast<T*>(room_ + sizeof(T) * i));
+  }
+
+ private:
+  alignas(T) std::byte room_[sizeof(T) * kMost];
+  std::size_t count_ = 0;
+};
+
 class OpCall {
  public:
   // What the caller chose beside the operation itself.
@@ -145,8 +168,8 @@ class OpCall {
   bool committed_ = false;
   bool done_ = false;
   std::array<std::uint16_t, kMostAttributes> at_;
-  std::array<Operand, kInline> near_operands_;
-  std::array<Output, kInline> near_;
+  InPlace<Operand, kInline> near_operands_;
+  InPlace<Output, kInline> near_;
   std::vector<Operand> far_operands_;
   std::vector<Output> far_;
   std::vector<MadeTensor> workspaces_;  // ended with the call

@@ -19,7 +19,8 @@ void gather(OpCall& call) {
                "splits {} are {}, a vector of at least 1 is allowed", i, shape.to_string());
   }
   need_int32(call, splits + 1);
-  call.check(call.input(splits).shape.rank() >= 1, "values are a scalar, params.rank must be nonzero");
+  call.check(call.input(splits).shape.rank() >= 1,
+             "values are a scalar, params.rank must be nonzero");
   const auto rank = static_cast<std::int64_t>(call.input(splits + 1).shape.rank());
   const std::int64_t out = rank + static_cast<std::int64_t>(splits) - 1;
   call.check(call.integer(0) == out, "outputRaggedRank was {}, {} is allowed for these indices",
@@ -61,14 +62,14 @@ void to_dense(OpCall& call) {
   for (std::size_t i = 0; i < types.size(); ++i) {
     need_int32(call, kFirst + i);
     const bool allowed = types[i] == 2 || (i == 0 ? types[i] == 0 : types[i] == 1);
-    call.check(allowed,
-               "row partition {} is of type {}, ROW_SPLITS (2), {} is allowed", i, types[i],
-               i == 0 ? "or FIRST_DIM_SIZE (0)" : "or VALUE_ROWIDS (1)");
+    call.check(allowed, "row partition {} is of type {}, ROW_SPLITS (2), {} is allowed", i,
+               types[i], i == 0 ? "or FIRST_DIM_SIZE (0)" : "or VALUE_ROWIDS (1)");
     const Shape& shape = call.input(kFirst + i).shape;
     call.check(types[i] == 0 ? shape.elements() == 1 : shape.rank() == 1,
                "row partition {} is {}, a vector (FIRST_DIM_SIZE: one number) is allowed", i,
                shape.to_string());
-    call.check(types[i] != 2 || shape.dims()[0] > 0, "row partition {} has no splits, 1 is needed", i);
+    call.check(types[i] != 2 || shape.dims()[0] > 0, "row partition {} has no splits, 1 is needed",
+               i);
   }
 }
 

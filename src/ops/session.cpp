@@ -60,10 +60,10 @@ Tensor detail::tensor_of(DType dtype, const Shape& shape, std::span<const std::b
     raise(ErrorKind::kInvalidArgument, "[tensor] {} elements were given for shape {}",
           bytes.size() / size_of(dtype), shape.to_string());
   }
-  Tensor made(place.context, place.context.make({.device = &place.device,
-                                                 .dtype = dtype,
-                                                 .shape = shape,
-                                                 .region = place.region}));
+  Tensor made(
+      place.context,
+      place.context.make(
+          {.device = &place.device, .dtype = dtype, .shape = shape, .region = place.region}));
   ops::write(place.context, made.handle(), bytes);
   return made;
 }

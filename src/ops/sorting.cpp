@@ -22,10 +22,8 @@ void top_k(OpCall& call) {
              x.shape.to_string());
   IntList dims(x.shape.dims());
   dims[last] = k;
-  call.params(TopKWalk{.rows = extent(x.shape, 0, last),
-                       .length = length,
-                       .k = k,
-                       .sorted = call.boolean(1)});
+  call.params(TopKWalk{
+      .rows = extent(x.shape, 0, last), .length = length, .k = k, .sorted = call.boolean(1)});
   call.make(x.dtype, Shape(dims));
   call.make(DType::kInt32, Shape(dims));
 }

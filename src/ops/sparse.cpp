@@ -55,9 +55,8 @@ void segment_reduction(OpCall& call) {
     need_int32(call, input);
     need_rank(call, input, 1);
   }
-  call.check(call.input(1).shape == call.input(2).shape,
-             "there are {} indices and {} segment ids", call.input(1).shape.dims()[0],
-             call.input(2).shape.dims()[0]);
+  call.check(call.input(1).shape == call.input(2).shape, "there are {} indices and {} segment ids",
+             call.input(1).shape.dims()[0], call.input(2).shape.dims()[0]);
 }
 
 }  // namespace

@@ -23,10 +23,8 @@ void suppression(OpCall& call) {
   call.check(overlap >= 0 && overlap <= 1, "iouThreshold was {}, 0 to 1 is allowed", overlap);
   call.convert_input(0, DType::kFloat32);
   call.convert_input(1, DType::kFloat32);
-  call.params(SuppressionWalk{.boxes = boxes.dims()[0],
-                              .most = most,
-                              .overlap = overlap,
-                              .score = call.number(2)});
+  call.params(SuppressionWalk{
+      .boxes = boxes.dims()[0], .most = most, .overlap = overlap, .score = call.number(2)});
 }
 
 void padded(OpCall& call) {

@@ -22,9 +22,9 @@ void add_row(BinaryRows& rows, ops::OpId id, DType dtype, Function) {
            });
 }
 
-constexpr DType kReals[] = {DType::kFloat32, DType::kInt32,   DType::kBool,     DType::kFloat64,
-                            DType::kInt64,   DType::kUint8,   DType::kFloat16,  DType::kBfloat16,
-                            DType::kInt8};
+constexpr DType kReals[] = {DType::kFloat32, DType::kInt32,    DType::kBool,
+                            DType::kFloat64, DType::kInt64,    DType::kUint8,
+                            DType::kFloat16, DType::kBfloat16, DType::kInt8};
 
 template <typename Function>
 void add_real(BinaryRows& rows, ops::OpId id, Function function) {
@@ -115,15 +115,12 @@ A smaller(A a, A b) {
 }
 
 void add_arithmetic(BinaryRows& rows) {
-  add_any(rows, op_id("Add"), [](auto a, auto b) {
-    return wrapping(a, b, [](auto x, auto y) { return x + y; });
-  });
-  add_any(rows, op_id("Sub"), [](auto a, auto b) {
-    return wrapping(a, b, [](auto x, auto y) { return x - y; });
-  });
-  add_any(rows, op_id("Multiply"), [](auto a, auto b) {
-    return wrapping(a, b, [](auto x, auto y) { return x * y; });
-  });
+  add_any(rows, op_id("Add"),
+          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+  add_any(rows, op_id("Sub"),
+          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); });
+  add_any(rows, op_id("Multiply"),
+          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
   add_any(rows, op_id("SquaredDifference"), [](auto a, auto b) {
     return wrapping(a, b, [](auto x, auto y) { return (x - y) * (x - y); });
   });

@@ -21,8 +21,8 @@ BinaryRow ComparisonOf(Function) {
     std::uint8_t* HWY_RESTRICT to = static_cast<std::uint8_t*>(out);
     Pairs(d, static_cast<const T*>(a), a_step, static_cast<const T*>(b), b_step,
           static_cast<std::size_t>(count), [&](auto x, auto y, std::size_t i, std::size_t some) {
-            const auto ones = hn::IfThenElseZero(hn::RebindMask(di, Function()(x, y)),
-                                                 hn::Set(di, 1));
+            const auto ones =
+                hn::IfThenElseZero(hn::RebindMask(di, Function()(x, y)), hn::Set(di, 1));
             const auto bytes = hn::DemoteTo(db, ones);
             if (some == hn::Lanes(d)) {
               hn::StoreU(bytes, db, to + i);

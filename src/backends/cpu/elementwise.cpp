@@ -19,7 +19,28 @@ using ops::OpCall;
 
 // Below this many elements a second thread costs more than it brings.
 constexpr std::int64_t kCheapGrain = 128 << 10;
-constexpr std::int64_t kCostlyGrain = 16 << 10;
+constexpr std::int64_t kCostlyGrain = 32 << 10;
+
+// Those that cost more than reading and writing.
+bool is_costly(ops::OpId id) noexcept {
+  switch (id) {
+    case op_id("Abs"):
+    case op_id("Ceil"):
+    case op_id("ClipByValue"):
+    case op_id("Floor"):
+    case op_id("LeakyRelu"):
+    case op_id("Neg"):
+    case op_id("Relu"):
+    case op_id("Relu6"):
+    case op_id("Round"):
+    case op_id("Sqrt"):
+    case op_id("Square"):
+    case op_id("Step"):
+      return false;
+    default:
+      return true;
+  }
+}
 
 const UnaryRows& unary_rows() {
   static const UnaryRows table = [] {
@@ -53,7 +74,8 @@ void unary(OpCall& call) {
   for (std::size_t i = 0; i < 2 && i < call.spec().attribute_count(); ++i) {
     attributes[i] = call.number(i);
   }
-  parallel_for(ops::elements(y.shape), kCostlyGrain, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t grain = is_costly(call.spec().id) ? kCostlyGrain : kCheapGrain;
+  parallel_for(ops::elements(y.shape), grain, [&](std::int64_t begin, std::int64_t end) {
     row(x.data + begin * static_cast<std::int64_t>(in_size),
         y.data + begin * static_cast<std::int64_t>(out_size), end - begin, attributes);
   });
@@ -81,7 +103,8 @@ void run_rows(const BinaryRun& run, const BinaryWalk& walk) {
   const std::int64_t length = walk.extent[inner];
   std::int64_t count = 1;
   for (std::size_t i = 0; i < inner; ++i) count *= walk.extent[i];
-  const std::int64_t grain = std::max<std::int64_t>(1, kCheapGrain / std::max<std::int64_t>(1, length));
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kCheapGrain / std::max<std::int64_t>(1, length));
   parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t at = begin; at < end; ++at) {
       std::int64_t a = 0, b = 0, rest = at;
@@ -125,7 +148,8 @@ void add_n(OpCall& call) {
   parallel_for(ops::elements(out.shape), kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t at = begin * size;
     if (call.inputs() == 1) {
-      std::memcpy(out.data + at, call.input(0).data + at, static_cast<std::size_t>((end - begin) * size));
+      std::memcpy(out.data + at, call.input(0).data + at,
+                  static_cast<std::size_t>((end - begin) * size));
     } else {
       row(call.input(0).data + at, 1, call.input(1).data + at, 1, out.data + at, end - begin);
     }

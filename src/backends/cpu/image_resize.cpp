@@ -16,7 +16,9 @@ using ops::OpCall;
 
 constexpr std::int64_t kGrain = 1 << 14;  // elements
 
-std::int64_t rows_a_part(std::int64_t row) noexcept { return kGrain / std::max<std::int64_t>(row, 1) + 1; }
+std::int64_t rows_a_part(std::int64_t row) noexcept {
+  return kGrain / std::max<std::int64_t>(row, 1) + 1;
+}
 
 // Between two pixels of an axis: `fraction` of the way from low to high.
 struct Tap {
@@ -81,14 +83,15 @@ void resize_bilinear(OpCall& call) {
   const Tap* columns = taps<Tap>(call, from.width, to.width, bilinear_tap);
   const float* x = call.in<float>(0);
   float* y = call.out<float>(0);
-  parallel_for(to.batch * to.height, rows_a_part(to.row()), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const float* image = x + i / to.height * from.image();
-      const Tap& row = rows[i % to.height];
-      bilinear_row(image + row.low * from.row(), image + row.high * from.row(), row.fraction, columns,
-                   to.width, to.channels, y + i * to.row());
-    }
-  });
+  parallel_for(to.batch * to.height, rows_a_part(to.row()),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const float* image = x + i / to.height * from.image();
+                   const Tap& row = rows[i % to.height];
+                   bilinear_row(image + row.low * from.row(), image + row.high * from.row(),
+                                row.fraction, columns, to.width, to.channels, y + i * to.row());
+                 }
+               });
 }
 
 // Gradients add up where they came from; images are independent.
@@ -110,8 +113,8 @@ void resize_bilinear_grad(OpCall& call) {
   const auto& [images, dy, align, half] = call.params<ops::ResizeWalk>();
   const Tap* rows = taps<Tap>(call, images.height, dy.height, bilinear_tap);
   const Tap* columns = taps<Tap>(call, images.width, dy.width, bilinear_tap);
-  spread_gradient(call, [&, row = images.row(), channels = images.channels,
-                         height = dy.height, width = dy.width](const float* from, float* dx) {
+  spread_gradient(call, [&, row = images.row(), channels = images.channels, height = dy.height,
+                         width = dy.width](const float* from, float* dx) {
     for (std::int64_t y = 0; y < height; ++y) {
       float* top = dx + rows[y].low * row;
       float* bottom = dx + rows[y].high * row;
@@ -137,16 +140,16 @@ void resize_nearest(OpCall& call) {
   visit_size(call.input(0).dtype, [&]<typename T>(Type<T>) {
     const T* x = call.in<T>(0);
     T* y = call.out<T>(0);
-    parallel_for(to.batch * to.height, rows_a_part(to.row()),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   T* out = y + begin * to.row();
-                   for (std::int64_t i = begin; i < end; ++i) {
-                     const T* row = x + i / to.height * from.image() + rows[i % to.height] * from.row();
-                     for (std::int64_t column = 0; column < to.width; ++column) {
-                       out = std::copy_n(row + columns[column] * to.channels, to.channels, out);
-                     }
-                   }
-                 });
+    parallel_for(
+        to.batch * to.height, rows_a_part(to.row()), [&](std::int64_t begin, std::int64_t end) {
+          T* out = y + begin * to.row();
+          for (std::int64_t i = begin; i < end; ++i) {
+            const T* row = x + i / to.height * from.image() + rows[i % to.height] * from.row();
+            for (std::int64_t column = 0; column < to.width; ++column) {
+              out = std::copy_n(row + columns[column] * to.channels, to.channels, out);
+            }
+          }
+        });
   });
 }
 
@@ -154,8 +157,8 @@ void resize_nearest_grad(OpCall& call) {
   const auto& [images, dy, align, half] = call.params<ops::ResizeWalk>();
   const auto* rows = taps<std::int64_t>(call, images.height, dy.height, nearest_tap);
   const auto* columns = taps<std::int64_t>(call, images.width, dy.width, nearest_tap);
-  spread_gradient(call, [&, row = images.row(), channels = images.channels,
-                         height = dy.height, width = dy.width](const float* from, float* dx) {
+  spread_gradient(call, [&, row = images.row(), channels = images.channels, height = dy.height,
+                         width = dy.width](const float* from, float* dx) {
     for (std::int64_t y = 0; y < height; ++y) {
       for (std::int64_t x = 0; x < width; ++x) {
         float* pixel = dx + rows[y] * row + columns[x] * channels;
@@ -172,7 +175,8 @@ double crop_coordinate(std::int64_t i, std::int64_t count, double begin, double 
                        std::int64_t extent) noexcept {
   const auto last = static_cast<double>(extent - 1);
   if (count <= 1) return 0.5 * (begin + end) * last;
-  return begin * last + static_cast<double>(i) * ((end - begin) * last / static_cast<double>(count - 1));
+  return begin * last +
+         static_cast<double>(i) * ((end - begin) * last / static_cast<double>(count - 1));
 }
 
 bool inside(double at, std::int64_t extent) noexcept {
@@ -221,17 +225,18 @@ void crop_and_resize(OpCall& call) {
   const float* boxes = call.in<float>(1);
   float* out = call.out<float>(0);
   const std::int64_t row = walk.crops.row(), height = walk.crops.height;
-  parallel_for(walk.crops.batch * height, rows_a_part(row), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t box = i / height;
-      if (which[box] >= walk.images.batch) {  // TensorFlow.js leaves zeros
-        std::fill_n(out + i * row, row, 0.0f);
-      } else {
-        crop_row(images + which[box] * walk.images.image(), boxes + box * 4, i % height, walk,
-                 out + i * row);
-      }
-    }
-  });
+  parallel_for(walk.crops.batch * height, rows_a_part(row),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const std::int64_t box = i / height;
+                   if (which[box] >= walk.images.batch) {  // TensorFlow.js leaves zeros
+                     std::fill_n(out + i * row, row, 0.0f);
+                   } else {
+                     crop_row(images + which[box] * walk.images.image(), boxes + box * 4,
+                              i % height, walk, out + i * row);
+                   }
+                 }
+               });
 }
 
 }  // namespace

@@ -151,10 +151,10 @@ void transform_row(const T* image, const float* matrix, std::int64_t row, T* out
     // A projection of 0 leads to infinity, which is outside whatever the mode.
     const bool lost = projection == 0 || !std::isfinite(from_x) || !std::isfinite(from_y);
     for (std::int64_t c = 0; c < walk.transformed.channels; ++c) {
-      *out++ = convert<T>(
-          lost ? walk.fill
-               : (walk.bilinear ? bilinear(image, from_y, from_x, c, walk)
-                                : pixel(image, round_up(from_y), round_up(from_x), c, walk)));
+      *out++ = convert<T>(lost ? walk.fill
+                               : (walk.bilinear
+                                      ? bilinear(image, from_y, from_x, c, walk)
+                                      : pixel(image, round_up(from_y), round_up(from_x), c, walk)));
     }
   }
 }

@@ -23,7 +23,8 @@ void check_indices(const OpCall& call, const std::int32_t* indices, std::int64_t
                    std::int64_t extent) {
   for (std::int64_t i = 0; i < count; ++i) {
     if (indices[i] < 0 || indices[i] >= extent) [[unlikely]] {
-      call.fail("the index value {} is not in [0, {}]", indices[i], extent - 1);
+      call.fail("{}: the index value {} is not in [0, {}]", call.spec().name, indices[i],
+                extent - 1);
     }
   }
 }

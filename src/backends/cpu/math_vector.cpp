@@ -29,7 +29,8 @@ HWY_INLINE V Constant(D d, V, float value) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V SafeExp(D d, V v) {
   const V most = hn::Set(d, kExpLimit);
-  const V result = hn::IfThenElse(hn::Gt(v, most), hn::Set(d, kInfinity), hn::Exp(d, hn::Min(v, most)));
+  const V result =
+      hn::IfThenElse(hn::Gt(v, most), hn::Set(d, kInfinity), hn::Exp(d, hn::Min(v, most)));
   return hn::IfThenElse(hn::IsNaN(v), v, result);
 }
 
@@ -79,8 +80,7 @@ HWY_INLINE V Softplus(D d, V v) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Elu(D d, V v, float scale, float scale_alpha) {
   const V negative = hn::Mul(hn::Set(d, scale_alpha), SafeExpm1(d, hn::Min(v, hn::Zero(d))));
-  const V result =
-      hn::IfThenElse(hn::Ge(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, scale)), negative);
+  const V result = hn::IfThenElse(hn::Ge(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, scale)), negative);
   return hn::IfThenElse(hn::IsNaN(v), v, result);
 }
 

@@ -18,7 +18,8 @@ using ops::OpCall;
 using Splits = std::vector<std::int32_t>;
 
 std::span<const std::int32_t> vector_of(const OpCall& call, std::size_t input) noexcept {
-  return {call.in<std::int32_t>(input), static_cast<std::size_t>(ops::elements(call.input(input).shape))};
+  return {call.in<std::int32_t>(input),
+          static_cast<std::size_t>(ops::elements(call.input(input).shape))};
 }
 
 // ---- RaggedGather
@@ -52,7 +53,8 @@ class Gather {
                        size_of(values.dtype);
     for (const auto& [from, to] : slices_) {
       const std::size_t length = static_cast<std::size_t>(to - from) * bytes;
-      if (length > 0) std::memcpy(out, values.data + static_cast<std::size_t>(from) * bytes, length);
+      if (length > 0)
+        std::memcpy(out, values.data + static_cast<std::size_t>(from) * bytes, length);
       out += length;
     }
   }
@@ -90,7 +92,8 @@ class Gather {
       const std::span<const std::int32_t> splits = vector_of(call_, i);
       if (i >= outer_) {
         Splits& out = splits_[before + i - outer_];
-        const std::int64_t delta = std::int64_t{out.back()} - splits[static_cast<std::size_t>(from)];
+        const std::int64_t delta =
+            std::int64_t{out.back()} - splits[static_cast<std::size_t>(from)];
         for (std::int32_t j = from; j < to; ++j) {
           out.push_back(narrow(splits[static_cast<std::size_t>(j) + 1] + delta));
         }

@@ -74,8 +74,8 @@ class ToDense {
     call_.check(!open || wanted[0] == -1, "the shape is the scalar {}, -1 or a vector is allowed",
                 open ? wanted[0] : 0);
     call_.check(open || wanted.size() == rank,
-                "the ragged tensor has rank {} and shape has {} extents: they are incompatible", rank,
-                wanted.size());
+                "the ragged tensor has rank {} and shape has {} extents: they are incompatible",
+                rank, wanted.size());
     for (std::size_t i = 0; i < rank; ++i) shape_.push_back(extent(i, open ? -1 : wanted[i]));
   }
 
@@ -131,9 +131,10 @@ class ToDense {
     call_.check(splits.size() - 1 <= parents.size(),
                 "Row partition size is greater than output size: {} > {}", splits.size() - 1,
                 parents.size());
-    call_.check(splits[0] == 0 && std::ranges::is_sorted(splits),
-                "Invalid row split size: splits of level {} begin at {}, 0 and ascending are allowed",
-                level, splits[0]);
+    call_.check(
+        splits[0] == 0 && std::ranges::is_sorted(splits),
+        "Invalid row split size: splits of level {} begin at {}, 0 and ascending are allowed",
+        level, splits[0]);
     const Places places = make_places(splits.back());
     for (std::size_t row = 0; row + 1 < splits.size(); ++row) {
       for (std::int32_t i = splits[row]; i < splits[row + 1]; ++i) {
@@ -193,7 +194,8 @@ class ToDense {
 
   void copy_values(Places places) {
     call_.check(static_cast<std::int64_t>(places.size()) <= values().dims()[0],
-                "the row partitions have {} values, {} were given", places.size(), values().dims()[0]);
+                "the row partitions have {} values, {} were given", places.size(),
+                values().dims()[0]);
     const std::size_t bytes = value_bytes();
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (places[i] < 0) continue;

@@ -50,9 +50,7 @@ std::uint64_t entry(std::uint32_t key, std::int64_t index) noexcept {
 WideEntry entry(std::uint64_t key, std::int64_t index) noexcept {
   return {~key, static_cast<std::uint64_t>(index)};
 }
-std::int64_t index_of(std::uint64_t entry) noexcept {
-  return static_cast<std::uint32_t>(entry);
-}
+std::int64_t index_of(std::uint64_t entry) noexcept { return static_cast<std::uint32_t>(entry); }
 std::int64_t index_of(const WideEntry& entry) noexcept {
   return static_cast<std::int64_t>(entry.index);
 }
@@ -87,10 +85,12 @@ void top_k(OpCall& call) {
       const std::int64_t grain = std::max<std::int64_t>(1, (1 << 13) / (share * walk.length + 1));
       parallel_for(parts, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t part = begin; part < end; ++part) {
-          auto* own = reinterpret_cast<Entry*>(entries + static_cast<std::uint64_t>(part) * row_bytes);
+          auto* own =
+              reinterpret_cast<Entry*>(entries + static_cast<std::uint64_t>(part) * row_bytes);
           const std::int64_t last = std::min(walk.rows, (part + 1) * share);
           for (std::int64_t row = part * share; row < last; ++row) {
-            top_row(x + row * walk.length, values + row * walk.k, indices + row * walk.k, own, walk);
+            top_row(x + row * walk.length, values + row * walk.k, indices + row * walk.k, own,
+                    walk);
           }
         }
       });
@@ -109,8 +109,9 @@ void search_rows(OpCall& call, const ops::SearchWalk& walk) {
       const T* row = sorted + i / walk.values * walk.length;
       const T* last = row + walk.length;
       const T* found =
-          walk.right ? std::partition_point(row, last, [&](T each) { return !less(values[i], each); })
-                     : std::partition_point(row, last, [&](T each) { return less(each, values[i]); });
+          walk.right
+              ? std::partition_point(row, last, [&](T each) { return !less(values[i], each); })
+              : std::partition_point(row, last, [&](T each) { return less(each, values[i]); });
       out[i] = static_cast<std::int32_t>(found - row);
     }
   });

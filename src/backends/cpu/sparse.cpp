@@ -15,7 +15,8 @@ using ops::op_id;
 using ops::OpCall;
 
 std::span<const std::int32_t> vector_of(const OpCall& call, std::size_t input) noexcept {
-  return {call.in<std::int32_t>(input), static_cast<std::size_t>(ops::elements(call.input(input).shape))};
+  return {call.in<std::int32_t>(input),
+          static_cast<std::size_t>(ops::elements(call.input(input).shape))};
 }
 
 std::span<std::int32_t> workspace_of(OpCall& call, std::size_t count) {
@@ -57,7 +58,8 @@ void fill_empty_rows(OpCall& call) {
   const std::span<std::int32_t> next = workspace_of(call, static_cast<std::size_t>(rows));
   count_rows(call, rows, next);
   call.check(given + rows <= std::numeric_limits<std::int32_t>::max(),
-             "{} indices and {} rows were given, at most 2^31 - 1 together are allowed", given, rows);
+             "{} indices and {} rows were given, at most 2^31 - 1 together are allowed", given,
+             rows);
   const std::span<std::int32_t> empty = workspace_of(call, static_cast<std::size_t>(rows));
   std::transform(next.begin(), next.end(), empty.begin(), [](std::int32_t n) { return n == 0; });
   const std::int64_t total = begin_rows(next);
@@ -114,9 +116,10 @@ void complete_shape(const OpCall& call, std::span<const std::int32_t> input,
   }
   const std::int64_t dense = product_of(call, input), known = product_of(call, output);
   if (missing != nullptr) {
-    call.check(known > 0,
-               "reshape cannot infer the missing input size for an empty tensor unless all specified "
-               "input sizes are non-zero");
+    call.check(
+        known > 0,
+        "reshape cannot infer the missing input size for an empty tensor unless all specified "
+        "input sizes are non-zero");
     call.check(dense % known == 0 && dense / known <= std::numeric_limits<std::int32_t>::max(),
                "Input to reshape is a SparseTensor with {} dense values, but the requested shape "
                "requires a multiple of {}",
@@ -153,8 +156,8 @@ void reshape(OpCall& call) {
   for (std::int64_t i = 0; i < given; ++i) {
     const std::int32_t* index = call.in<std::int32_t>(0) + i * old_rank;
     for (std::size_t j = 0; j < from.size(); ++j) {
-      call.check(index[j] >= 0 && index[j] < from[j], "indices({}, {}) is {}, 0 to {} are allowed", i, j,
-                 index[j], from[j] - 1);
+      call.check(index[j] >= 0 && index[j] < from[j], "indices({}, {}) is {}, 0 to {} are allowed",
+                 i, j, index[j], from[j] - 1);
     }
     renumber(index, from, call.out<std::int32_t>(0) + i * rank, to);
   }
@@ -169,12 +172,14 @@ void check_segments(const OpCall& call, std::span<const std::int32_t> indices,
   call.check(rows > 0, "segment ids must be >= 0");
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const bool ends = i + 1 == ids.size() || ids[i] != ids[i + 1];
-    call.check(!ends || i + 1 == ids.size() || ids[i] < ids[i + 1], "segment ids are not increasing");
-    call.check(ids[i] >= 0 && ids[i] < rows,
-               "Segment id {} out of range [0, {}), possibly because segmentIds input is not sorted.",
-               ids[i], rows);
-    call.check(indices[i] >= 0 && indices[i] < data, "Bad: indices[{}] == {} out of range [0, {})", i,
-               indices[i], data);
+    call.check(!ends || i + 1 == ids.size() || ids[i] < ids[i + 1],
+               "segment ids are not increasing");
+    call.check(
+        ids[i] >= 0 && ids[i] < rows,
+        "Segment id {} out of range [0, {}), possibly because segmentIds input is not sorted.",
+        ids[i], rows);
+    call.check(indices[i] >= 0 && indices[i] < data, "Bad: indices[{}] == {} out of range [0, {})",
+               i, indices[i], data);
   }
 }
 

@@ -29,15 +29,20 @@ double overlap(const float* boxes, std::int32_t i, std::int32_t j) noexcept {
   const float* a = boxes + std::int64_t{i} * 4;
   const float* b = boxes + std::int64_t{j} * 4;
   // Corners come in any order. In double, as JavaScript does.
-  const auto low = [](const float* box, int axis) { return double{std::min(box[axis], box[axis + 2])}; };
-  const auto high = [](const float* box, int axis) { return double{std::max(box[axis], box[axis + 2])}; };
+  const auto low = [](const float* box, int axis) {
+    return double{std::min(box[axis], box[axis + 2])};
+  };
+  const auto high = [](const float* box, int axis) {
+    return double{std::max(box[axis], box[axis + 2])};
+  };
   const auto area = [&](const float* box) {
     return (high(box, 0) - low(box, 0)) * (high(box, 1) - low(box, 1));
   };
   const double area_a = area(a), area_b = area(b);
   if (!(area_a > 0 && area_b > 0)) return 0;
   const auto shared = [&](int axis) {
-    return std::max(std::min(high(a, axis), high(b, axis)) - std::max(low(a, axis), low(b, axis)), 0.0);
+    return std::max(std::min(high(a, axis), high(b, axis)) - std::max(low(a, axis), low(b, axis)),
+                    0.0);
   };
   const double common = shared(0) * shared(1);
   return common / (area_a + area_b - common);
@@ -106,7 +111,8 @@ void suppression(OpCall& call) {
   call.check(walk.boxes <= 0x7fffffff, "{} boxes were given, at most 2^31 - 1 are allowed",
              walk.boxes);
   const Selection selected = run_selection(call);
-  const std::int64_t length = walk.pad ? std::max<std::int64_t>(walk.most, selected.count) : selected.count;
+  const std::int64_t length =
+      walk.pad ? std::max<std::int64_t>(walk.most, selected.count) : selected.count;
   call.make(DType::kInt32, Shape{length});
   auto* indices = call.out<std::int32_t>(0);
   std::fill(std::copy_n(selected.boxes, selected.count, indices), indices + length, 0);

@@ -54,7 +54,8 @@ class SliceSet {
   // The slice that is equal and came first: `slice` itself where there is none.
   std::int32_t first_equal(std::int32_t slice) noexcept {
     const std::size_t mask = table_.size() - 1;
-    for (std::size_t at = std::hash<std::string_view>()(bytes(slice)) & mask;; at = (at + 1) & mask) {
+    for (std::size_t at = std::hash<std::string_view>()(bytes(slice)) & mask;;
+         at = (at + 1) & mask) {
       if (table_[at] < 0) table_[at] = slice;
       if (bytes(table_[at]) == bytes(slice)) return table_[at];
     }
@@ -62,7 +63,8 @@ class SliceSet {
 
  private:
   std::string_view bytes(std::int32_t slice) const noexcept {
-    return {reinterpret_cast<const char*>(slices_) + static_cast<std::size_t>(slice) * bytes_, bytes_};
+    return {reinterpret_cast<const char*>(slices_) + static_cast<std::size_t>(slice) * bytes_,
+            bytes_};
   }
 
   const std::byte* slices_;
@@ -91,11 +93,11 @@ void unique_of(OpCall& call) {
   gather_slices(call.in<T>(0), reinterpret_cast<T*>(slices), walk);
 
   const std::size_t slots = std::bit_ceil(2 * extent + 1);
-  auto* ints = reinterpret_cast<std::int32_t*>(
-      call.workspace((slots + 3 * extent) * sizeof(std::int32_t)));
+  auto* ints =
+      reinterpret_cast<std::int32_t*>(call.workspace((slots + 3 * extent) * sizeof(std::int32_t)));
   SliceSet set(slices, slice_bytes, {ints, slots});
-  std::int32_t* chosen = ints + slots;      // the slices that came first
-  std::int32_t* rank = chosen + extent;     // of a slice among the chosen
+  std::int32_t* chosen = ints + slots;   // the slices that came first
+  std::int32_t* rank = chosen + extent;  // of a slice among the chosen
   std::int32_t* indices = rank + extent;
   std::int32_t count = 0;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(extent); ++i) {

@@ -1,0 +1,120 @@
+// Operations through the C ABI.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ebb.h"
+
+namespace {
+
+class CapiOps : public testing::Test {
+ protected:
+  void SetUp() override {
+    ebb_device_options device{};
+    device.size = sizeof device;
+    device.name = "capi ops";
+    ASSERT_EQ(ebb_device_open(&device, &device_), EBB_OK);
+    ebb_context_options context{};
+    context.size = sizeof context;
+    ASSERT_EQ(ebb_context_create(&context, &context_), EBB_OK);
+  }
+  void TearDown() override {
+    EXPECT_EQ(ebb_context_destroy(context_), EBB_OK);
+    EXPECT_EQ(ebb_device_close(device_), EBB_OK);
+    EXPECT_EQ(ebb_audit(), EBB_OK) << ebb_last_error();
+  }
+
+  ebb_handle vector(const std::vector<float>& values) {
+    const int64_t dim = static_cast<int64_t>(values.size());
+    ebb_tensor_spec spec{};
+    spec.size = sizeof spec;
+    spec.device = device_;
+    spec.dtype = EBB_FLOAT32;
+    spec.rank = 1;
+    spec.dims = &dim;
+    ebb_handle handle = 0;
+    EXPECT_EQ(ebb_tensor_create(context_, &spec, &handle), EBB_OK);
+    EXPECT_EQ(ebb_tensor_write(context_, handle, values.data(), values.size() * 4), EBB_OK);
+    return handle;
+  }
+
+  ebb_device device_ = 0;
+  ebb_context context_ = 0;
+};
+
+TEST_F(CapiOps, AddsTwoVectors) {
+  const ebb_handle inputs[] = {vector({1, 2, 3}), vector({10, 20, 30})};
+  ebb_op_result result{};
+  std::size_t count = 0;
+  const ebb_status status =
+      ebb_op_run(context_, device_, ebb_op_find("Add"), inputs, 2, nullptr, 0, &result, 1, &count);
+  if (status == EBB_UNSUPPORTED) GTEST_SKIP() << ebb_last_error();
+  ASSERT_EQ(status, EBB_OK) << ebb_last_error();
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(result.dtype, static_cast<uint32_t>(EBB_FLOAT32));
+  EXPECT_EQ(result.rank, 1u);
+  EXPECT_EQ(result.shape[0], 3);
+  std::array<float, 3> sums{};
+  ASSERT_EQ(ebb_tensor_read(context_, result.handle, sums.data(), sizeof sums), EBB_OK);
+  EXPECT_EQ(sums, (std::array<float, 3>{11, 22, 33}));
+}
+
+TEST_F(CapiOps, ManyResults) {
+  const ebb_handle x = vector({1, 2, 3, 4, 5, 6});
+  const double attributes[] = {6, 1, 1, 1, 1, 1, 1, 0};
+  std::array<ebb_op_result, 6> results{};
+  std::size_t count = 0;
+  const ebb_status status = ebb_op_run(context_, device_, ebb_op_find("SplitV"), &x, 1, attributes,
+                                       8, results.data(), results.size(), &count);
+  if (status == EBB_UNSUPPORTED) GTEST_SKIP() << ebb_last_error();
+  ASSERT_EQ(status, EBB_OK) << ebb_last_error();
+  ASSERT_EQ(count, 6u);
+  float last = 0;
+  ASSERT_EQ(ebb_tensor_read(context_, results[5].handle, &last, 4), EBB_OK);
+  EXPECT_EQ(last, 6);
+}
+
+TEST_F(CapiOps, ViewsNeedNoKernel) {
+  const ebb_handle x = vector({1, 2, 3, 4});
+  const double shape[] = {2, 2, 2};
+  ebb_op_result result{};
+  ASSERT_EQ(
+      ebb_op_run(context_, device_, ebb_op_find("Reshape"), &x, 1, shape, 3, &result, 1, nullptr),
+      EBB_OK);
+  EXPECT_EQ(result.rank, 2u);
+}
+
+TEST_F(CapiOps, ErrorsHaveNames) {
+  const ebb_handle x = vector({1, 2});
+  ebb_op_result result{};
+  EXPECT_EQ(ebb_op_run(context_, device_, 0, &x, 1, nullptr, 0, &result, 1, nullptr),
+            EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_op_run(context_, device_, ebb_op_find("Add"), nullptr, 2, nullptr, 0, &result, 1,
+                       nullptr),
+            EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      ebb_op_run(context_, device_, ebb_op_find("Add"), &x, 1, nullptr, 0, &result, 1, nullptr),
+      EBB_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(ebb_last_error()).find("[Add] 1 inputs"), std::string::npos);
+  EXPECT_EQ(ebb_op_run(context_, device_, ebb_op_find("Identity"), &x, 1, nullptr, 0, nullptr, 0,
+                       nullptr),
+            EBB_INVALID_ARGUMENT);
+  ebb_tensor_dispose(context_, x);
+  EXPECT_EQ(ebb_op_run(context_, device_, ebb_op_find("Identity"), &x, 1, nullptr, 0, &result, 1,
+                       nullptr),
+            EBB_STALE_HANDLE);
+  EXPECT_EQ(ebb_tensor_read(context_, x, &result, 8), EBB_STALE_HANDLE);
+}
+
+TEST(CapiOpTable, FindsOperations) {
+  EXPECT_NE(ebb_op_find("Relu"), 0u);
+  EXPECT_EQ(ebb_op_find("NoSuch"), 0u);
+  EXPECT_EQ(ebb_op_find(nullptr), 0u);
+  EXPECT_GT(ebb_op_table_hash(), 0u);
+  EXPECT_LE(ebb_op_table_hash(), uint64_t{1} << 53);
+}
+
+}  // namespace

@@ -1,0 +1,110 @@
+// Tensors as C++ values, and files of them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "ebb/ebb.hpp"
+#include "support/audited.hpp"
+#include "support/expect_error.hpp"
+
+namespace ebb::test {
+namespace {
+
+using Floats = std::vector<float>;
+
+TEST(TensorApi, OperatorsAndFunctions) {
+  Session session;
+  const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
+  const Tensor y = ops::relu(x - 2.5) + x * 2;
+  EXPECT_EQ(y.to_vector<float>(), (Floats{2, 4, 6.5f, 9.5f}));
+  EXPECT_EQ((1 - x / 2).to_vector<float>(), (Floats{0.5f, 0, -0.5f, -1}));
+  EXPECT_EQ(ops::sum(y, {0, 1}, false).item<float>(), 22.0f);
+  EXPECT_EQ(ops::top_k(x, 1, true)[1].to_vector<std::int32_t>(), (std::vector<std::int32_t>{1, 1}));
+  EXPECT_EQ(ops::concat({x, x}, 0).shape(), (Shape{4, 2}));
+  EXPECT_EQ(ops::equal(x, x).to_vector<std::uint8_t>(), (std::vector<std::uint8_t>(4, 1)));
+}
+
+TEST(TensorApi, CopiesShareAndEndOnTheirOwn) {
+  Session session;
+  Context& context = session.context();
+  Tensor a = tensor({1.0f, 2.0f}, {2});
+  {
+    const Tensor b = a;
+    EXPECT_EQ(context.memory().books.live, 2u);
+    EXPECT_EQ(context.memory().books.storages.count, 1u);
+    a = Tensor();
+    EXPECT_EQ(b.to_vector<float>(), (Floats{1, 2}));
+  }
+  EXPECT_EQ(context.memory().books.live, 0u);
+}
+
+TEST(TensorApi, ScopesEndWhatIsMadeInThem) {
+  Session session;
+  Tensor kept, dropped;
+  {
+    Scope scope("step");
+    kept = scope.keep(tensor({3.0f}, {1}) * 2);
+    dropped = tensor({1.0f}, {1});
+  }
+  EXPECT_EQ(kept.item<float>(), 6.0f);
+  EXPECT_ERROR(dropped.to_vector<float>(), kStaleHandle, "has ended");
+  EXPECT_EQ(session.context().memory().books.live, 1u);
+}
+
+TEST(TensorApi, SaysWhatIsWrong) {
+  EXPECT_ERROR(tensor({1.0f}, {1}), kWrongState, "[session]");
+  Session session;
+  EXPECT_ERROR(tensor({1.0f}, {2}), kInvalidArgument, "1 elements", "[2]");
+  EXPECT_ERROR(tensor({1.0f}, {1}).to_vector<double>(), kInvalidArgument, "float64", "float32");
+  EXPECT_ERROR(tensor({1.0f, 2.0f}, {2}).item<float>(), kInvalidArgument, "one element");
+  EXPECT_ERROR(Tensor().shape(), kInvalidArgument, "none");
+}
+
+class Files : public testing::Test {
+ protected:
+  Files() { std::filesystem::create_directories(folder_); }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+
+  const std::string folder_ = testing::TempDir() + "ebb_files";
+  Session session_;
+};
+
+TEST_F(Files, NpyComesBackToTheBit) {
+  for (const DType dtype :
+       {DType::kFloat32, DType::kInt32, DType::kBool, DType::kComplex64, DType::kFloat64,
+        DType::kInt64, DType::kUint8, DType::kFloat16, DType::kInt8}) {
+    const Tensor made = ops::cast(tensor({1.0f, 0.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {2, 3}), dtype);
+    io::save_npy(at("x.npy"), made);
+    const Tensor again = io::load_npy(at("x.npy"));
+    EXPECT_EQ(again.dtype(), dtype);
+    EXPECT_EQ(again.shape(), (Shape{2, 3}));
+    std::vector<std::byte> a(6 * size_of(dtype)), b(a.size());
+    made.read(a);
+    again.read(b);
+    EXPECT_EQ(a, b) << name_of(dtype);
+  }
+  io::save_npy(at("scalar.npy"), scalar(2.5f));
+  EXPECT_EQ(io::load_npy(at("scalar.npy")).shape(), Shape{});
+  io::save_npy(at("empty.npy"), tensor(Floats{}, {0, 3}));
+  EXPECT_EQ(io::load_npy(at("empty.npy")).shape(), (Shape{0, 3}));
+}
+
+TEST_F(Files, SafetensorsComeBackToTheBit) {
+  io::SafeTensors model;
+  model.tensors.emplace_back("weights", tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}));
+  model.tensors.emplace_back("half", ops::cast(tensor({0.5f, 1.5f}, {2}), DType::kBfloat16));
+  model.tensors.emplace_back("ids", tensor({1, 2, 3}, {3}));
+  model.tensors.emplace_back("none", tensor(Floats{}, {0}));
+  io::save_safetensors(at("m.safetensors"), model);
+  const auto again = io::load_safetensors(at("m.safetensors"));
+  ASSERT_EQ(again.tensors.size(), 4u);
+  EXPECT_EQ(again.at("weights").to_vector<float>(), (Floats{1, 2, 3, 4}));
+  EXPECT_EQ(again.at("ids").to_vector<std::int32_t>(), (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(again.at("half").dtype(), DType::kBfloat16);
+  EXPECT_EQ(ops::cast(again.at("half"), DType::kFloat32).to_vector<float>(), (Floats{0.5f, 1.5f}));
+  EXPECT_EQ(again.at("none").shape(), Shape{0});
+}
+
+}  // namespace
+}  // namespace ebb::test

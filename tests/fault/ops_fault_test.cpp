@@ -1,0 +1,123 @@
+// Every allocation of an operation fails in turn: an error, nothing left behind, and the next call
+// works.
+#include <gtest/gtest.h>
+
+#include "ebb/ops/run.hpp"
+#include "fault/failing_new.hpp"
+#include "support/audited.hpp"
+#include "support/hosts.hpp"
+#include "support/seed.hpp"
+
+namespace ebb::fault {
+namespace {
+
+struct Step {
+  ops::OpId op;
+  std::vector<Shape> inputs;
+  std::vector<double> attributes;
+  DType dtype = DType::kFloat32;
+};
+
+// One of each way in which operations allocate: outputs, workspaces, conversions, lists.
+const std::vector<Step>& steps() {
+  using ops::op_id;
+  static const std::vector<Step> all{
+      {op_id("Add"), {{64, 64}, {64}}, {}},
+      {op_id("AddN"), {{8}, {8}, {8}, {8}, {8}, {8}}, {}},
+      {op_id("Sum"), {{4, 5, 6}}, {2, 0, 2, 0}},
+      {op_id("Mean"), {{4, 5}}, {1, 1, 0}, DType::kInt32},
+      {op_id("SplitV"), {{12, 4}}, {6, 2, 2, 2, 2, 2, 2, 0}},
+      {op_id("SpaceToBatchND"), {{1, 4, 4, 1}}, {2, 2, 2, 4, 0, 0, 0, 0}},
+      {op_id("Reshape"), {{4, 5}}, {1, 20}},
+      {op_id("TopK"), {{3, 9}}, {2, 1}},
+      {op_id("Unique"), {{9}}, {0}},
+      {op_id("Where"), {{9}}, {}},
+      {op_id("FFT"), {{2, 15}}, {}, DType::kComplex64},
+      {op_id("NonMaxSuppressionV5"), {{5, 4}, {5}}, {3, 0.5, -1, 0.1}},
+      {op_id("RaggedRange"), {{}, {}, {}}, {}, DType::kInt32},
+  };
+  return all;
+}
+
+class OpFaults : public testing::Test {
+ protected:
+  std::vector<Handle> inputs_of(const Step& step) {
+    std::vector<Handle> inputs;
+    for (const Shape& shape : step.inputs) {
+      inputs.push_back(context_->make({.device = cpu_.get(), .dtype = step.dtype, .shape = shape}));
+      const std::vector<std::int32_t> ones(bytes_of(shape, size_of(step.dtype)) / 4, 1);
+      ops::write(*context_, inputs.back(), std::as_bytes(std::span(ones)));
+    }
+    return inputs;
+  }
+
+  // Whether the call went through.
+  bool run(const Step& step, std::span<const Handle> inputs, std::span<ops::OpResult> results) {
+    try {
+      count_ = ops::run({*context_, *cpu_}, step.op, inputs, step.attributes, results);
+      return true;
+    } catch (const Error&) {
+      return false;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  void dispose(std::span<const ops::OpResult> results) {
+    for (std::size_t i = 0; i < count_; ++i) context_->dispose(results[i].handle);
+    count_ = 0;
+  }
+
+  test::OpenDevice cpu_{{.name = "op faults"}};
+  ContextPtr context_ = Context::create({.name = "op faults"});
+  std::size_t count_ = 0;
+};
+
+TEST_F(OpFaults, EveryNewFailsInTurn) {
+  std::uint64_t points = 0;
+  for (const Step& step : steps()) {
+    SCOPED_TRACE(ops::find_op(step.op)->name);
+    const std::vector<Handle> inputs = inputs_of(step);
+    std::array<ops::OpResult, 8> results;
+    ASSERT_TRUE(run(step, inputs, results));
+    dispose(results);
+    for (std::uint64_t n = 1;; ++n) {
+      fail_new_at(n, false);
+      const bool done = run(step, inputs, results);
+      const bool failed = stop_failing_new() != 0;
+      if (done) dispose(results);
+      EXPECT_EQ(context_->memory().books.live, inputs.size()) << "allocation " << n;
+      EXPECT_EQ(context_->memory().books.held.count, 0u);
+      Context::audit();
+      if (!failed) break;
+      ++points;
+    }
+    ASSERT_TRUE(run(step, inputs, results)) << "after the failures";
+    dispose(results);
+    for (const Handle each : inputs) context_->dispose(each);
+  }
+  test::note("operations: {} allocations failed in turn", points);
+  EXPECT_GT(points, 10u);
+}
+
+// The budget allows only so many bytes more: each output and workspace fails in turn.
+TEST_F(OpFaults, EveryTensorFailsInTurn) {
+  for (const Step& step : steps()) {
+    SCOPED_TRACE(ops::find_op(step.op)->name);
+    const std::vector<Handle> inputs = inputs_of(step);
+    std::array<ops::OpResult, 8> results;
+    cpu_->set_budget(1, BudgetMode::kHard);
+    cpu_->pool().flush_thread();
+    cpu_->pool().trim(~std::size_t{0});
+    if (run(step, inputs, results)) dispose(results);  // where what is committed sufficed
+    EXPECT_EQ(context_->memory().books.live, inputs.size());
+    Context::audit();
+    cpu_->set_budget(0, BudgetMode::kHard);
+    ASSERT_TRUE(run(step, inputs, results));
+    dispose(results);
+    for (const Handle each : inputs) context_->dispose(each);
+  }
+}
+
+}  // namespace
+}  // namespace ebb::fault
