@@ -9,8 +9,6 @@
 #include <cstring>
 #include <string>
 
-#include "ebb/base/error.hpp"
-
 namespace ebb::io {
 namespace {
 

@@ -48,7 +48,7 @@ Tensor parse_npy(std::span<const std::byte> file) {
 }
 
 Tensor load_npy(const std::filesystem::path& path) {
-  return parse_npy(MappedFile(path, "npy").bytes());
+  return parse_file(path, "npy", parse_npy);
 }
 
 std::vector<std::byte> format_npy(const Tensor& tensor) {

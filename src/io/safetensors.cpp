@@ -243,7 +243,7 @@ SafeTensors parse_safetensors(std::span<const std::byte> file) {
 }
 
 SafeTensors load_safetensors(const std::filesystem::path& path) {
-  return parse_safetensors(MappedFile(path, "safetensors").bytes());
+  return parse_file(path, "safetensors", parse_safetensors);
 }
 
 std::vector<std::byte> format_safetensors(const SafeTensors& content) {

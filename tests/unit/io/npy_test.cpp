@@ -94,6 +94,10 @@ TEST(Npy, SaysWhichFileItCannotReach) {
   Session session;
   EXPECT_ERROR(load_npy("/nowhere/x.npy"), kDevice, "[npy] cannot read /nowhere/x.npy");
   EXPECT_ERROR(load_npy(testing::TempDir()), kDevice, "not a plain file");
+  const std::string path = testing::TempDir() + "ebb_npy_bad.npy";
+  std::ofstream(path) << "not a npy file";
+  EXPECT_ERROR(load_npy(path), kInvalidArgument, "does not begin as a .npy file", path);
+  std::filesystem::remove(path);
   const Tensor x = tensor({1.0f}, {1});
   EXPECT_ERROR(save_npy("/nowhere/x.npy", x), kDevice, "[npy] cannot write /nowhere/x.npy");
   EXPECT_ERROR(save_npy("/nowhere/x.npy", Tensor()), kInvalidArgument, "none was given");
