@@ -32,15 +32,10 @@ class Budget {
       if (const auto status = ebb_device_set_budget(device, bytes_, mode_); status != EBB_OK)
         return status;
     }
-    for (const ebb_device device : own_) {
-      if (const auto status = ebb_device_set_budget(device, bytes_, EBB_BUDGET_HARD);
-          status != EBB_OK)
-        return status;
-    }
     return EBB_OK;
   }
 
-  // Ebb's own memory: the budget is hard, and there is none unless the user chose one.
+  // Ebb's own memory: no budget unless the user chose one.
   ebb_status open_own(const char* name, ebb_device* device) {
     const std::lock_guard lock(mutex_);
     ebb_device_options options{};
@@ -48,9 +43,9 @@ class Budget {
     options.kind = EBB_DEVICE_SYSTEM;
     options.name = name;
     options.budget = bytes_;
-    options.mode = EBB_BUDGET_HARD;
+    options.mode = mode_;
     const ebb_status status = ebb_device_open(&options, device);
-    if (status == EBB_OK) own_.insert(*device);
+    if (status == EBB_OK) devices_.insert(*device);
     return status;
   }
 
@@ -72,7 +67,6 @@ class Budget {
   std::uint64_t bytes_ = 0;
   std::uint32_t mode_ = EBB_BUDGET_SOFT;
   std::set<ebb_device> devices_;
-  std::set<ebb_device> own_;
 };
 
 }  // namespace ebb::node

@@ -14,6 +14,7 @@ ebb_status Runtime::open() {
   options.size = sizeof options;
   options.name = "node:data";
   options.flags = EBB_CONTEXT_BACKING;
+  options.warn = [](void*, const char*) {};  // the host's context says it, with sites
   return ebb_context_create(&options, &context_);
 }
 

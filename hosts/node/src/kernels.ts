@@ -73,13 +73,11 @@ export class Kernels {
   private recover(error: unknown, call: KernelCall, before: number): Tensor | Tensor[] {
     const text = error instanceof Error ? error.message : String(error);
     const backend = this.engine.backendInstance;
-    // Backend `ebb` has a hard budget of its own, and nothing has been tried yet when it says so.
-    const tried =
-      error instanceof Error &&
-      (error as EbbError).code === 'EBB_OUT_OF_MEMORY' &&
-      backend?.runtime === undefined;
-    if (!tried && !OUT_OF_MEMORY.test(text)) throw error;
+    const ours = error instanceof Error && (error as EbbError).code === 'EBB_OUT_OF_MEMORY';
+    if (!ours && !OUT_OF_MEMORY.test(text)) throw error;
     this.giveBack(before);
+    // Where it was the runtime of backend `ebb` that found no room, nothing has been tried yet.
+    const tried = ours && backend?.runtime === undefined;
     if (tried || this.running > 1 || backend == null) throw error;
     this.makeRoom(backend, text, error);
     try {

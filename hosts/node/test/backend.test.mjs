@@ -67,8 +67,8 @@ test('strings, and memory that says so', () => {
   const words = tf.tensor2d(['to', 'ebb', 'and', 'flow'], [2, 2]);
   assert.equal(tf.memory().unreliable, true);
   assert.deepEqual(
-    tidyValuesOfText(() => tf.gather(words, [1, 0])),
-    ['and', 'flow', 'to', 'ebb'],
+    tidyValuesOfText(() => tf.slice(words, [1, 0], [1, 2])),
+    ['and', 'flow'],
   );
   words.dispose();
 });

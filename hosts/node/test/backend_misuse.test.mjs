@@ -69,7 +69,7 @@ test('a disposed operand', () => {
 
 test('out of budget: an error with a name, and room again afterwards', () => {
   const held = [];
-  ebb.budget('64MB');
+  ebb.budget('64MB', { strict: true });
   try {
     assert.throws(
       () => {

@@ -76,7 +76,10 @@ export const movement: Record<string, Kernel> = {
   Diag: (params) => {
     const { shape } = params.inputs.x as TensorInfo;
     // Twice the rank may be more than the core has.
-    return inShape(runOp(params.backend, 'Diag', [flattened(params.inputs.x)]), [...shape, ...shape]);
+    return inShape(runOp(params.backend, 'Diag', [flattened(params.inputs.x)]), [
+      ...shape,
+      ...shape,
+    ]);
   },
   GatherNd: op('GatherNd', ['params', 'indices']),
   GatherV2: op('GatherV2', ['x', 'indices'], (attrs, { x, indices }) => {
