@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build node demo test coverage bench soak specs format clean
+.PHONY: help deps build node jvm demo test coverage bench soak specs format clean
 
 # npm in hosts/node, with a Node that is new enough.
 NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/node --silent run
@@ -23,13 +23,18 @@ build: deps ## Build one preset: make build PRESET=asan
 node: deps ## Build package ebb-tfjs in hosts/node
 	@tools/build_node.sh
 
-demo: deps ## Train carelessly with reclaim off and on: a simulated host, MNIST in Node; pictures in build/demo
+jvm: deps ## Build artifact ebb-djl in hosts/jvm; make jvm DO=test, bench, soak or demo does that with it
+	@tools/jvm.py $(or $(DO),build)
+
+demo: deps ## Train carelessly with reclaim off and on: a simulated host, MNIST in Node and on the JVM; pictures in build/demo
 	@$(MAKE) --no-print-directory build PRESET=release
 	@$(MAKE) --no-print-directory node
 	@mkdir -p build/demo
 	@build/release/examples/demo_careless_host
 	@echo
 	@$(NPM) demo
+	@echo
+	@tools/jvm.py demo
 
 test: deps ## Run every test and check, with a summary
 	@python3 tools/run_tests.py --jobs $(JOBS)
@@ -40,6 +45,7 @@ coverage: deps ## Print line coverage of src/memory and src/tensor
 bench: deps ## Run the benchmarks and print the table of figures
 	@$(MAKE) --no-print-directory build PRESET=release
 	@$(MAKE) --no-print-directory node
+	@$(MAKE) --no-print-directory jvm
 	@PATH="$$(tools/ensure_node.sh):$$PATH" python3 tools/run_bench.py
 	@python3 tools/bench_table.py
 
@@ -53,4 +59,4 @@ format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py
 
 clean: ## Remove build/
-	rm -rf build hosts/node/build hosts/node/dist
+	rm -rf build hosts/node/build hosts/node/dist hosts/jvm/target

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from suites import Suite, closing_line, one, read_ctest, read_specs, read_tap, summary
+from suites import (Suite, closing_line, one, read_ctest, read_specs, read_surefire, read_tap,
+                    summary)
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -311,6 +312,29 @@ def node_soak_stage() -> list[Suite]:
             check("node server", "node", "hosts/node/soak/server.mjs", env=env)]
 
 
+# ---- hosts/jvm ----------------------------------------------------------------------------------
+
+JVM_PROJECT = "hosts/jvm/pom.xml"
+DJL_VERSIONS = ("0.35.1", "0.20.0")
+
+
+def jvm_stage() -> list[Suite]:
+    """With each version of DJL; what stock DJL promises, without Ebb as well."""
+    suites = []
+    for djl in DJL_VERSIONS:
+        ok = command(f"jvm-{djl}", sys.executable, "tools/jvm.py", "test", "--djl", djl)
+        found = read_surefire(ROOT / "hosts/jvm/target/surefire-reports", f"jvm {djl}")
+        if not ok and not any(suite.failed for suite in found):
+            found.append(one(f"jvm {djl}", False))
+        suites += found
+    return suites
+
+
+def jvm_soak_stage() -> list[Suite]:
+    return [check("jvm soak", sys.executable, "tools/jvm.py", "soak", "--seconds",
+                  OPTIONS.soak_minutes * 60)]
+
+
 # ---- soak ---------------------------------------------------------------------------------------
 
 
@@ -347,6 +371,8 @@ STAGES = [
           NODE_PACKAGE),
     Stage("specs", "tfjs-core's on cpu and wasm: reclaim off, on, forced", specs_stage,
           NODE_PACKAGE),
+    Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
+          JVM_PROJECT),
 ]
 
 SOAK_STAGES = [
@@ -354,6 +380,7 @@ SOAK_STAGES = [
     Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
     Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),
     Stage("node", "5,000,000 tidied tensors, a careless server", node_soak_stage, NODE_PACKAGE),
+    Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
 ]
 
 

@@ -69,6 +69,22 @@ def read_ctest(junit: Path, results: Path, labels: dict[str, str], prefix: str) 
     return list(suites.values())
 
 
+def read_surefire(folder: Path, name: str) -> list[Suite]:
+    """One Suite for each package of Java tests, and for each mode that surefire put in a file's name."""
+    suites: dict[str, Suite] = {}
+    for path in sorted(folder.glob("TEST-*.xml")):
+        case = ElementTree.parse(path).getroot()
+        package, _, rest = path.stem.removeprefix("TEST-").removeprefix("dev.ebb.djl.").partition(".")
+        mode = rest.partition("-")[2]
+        title = " ".join(part for part in (name, package, mode) if part)
+        broken = int(case.get("failures")) + int(case.get("errors"))
+        skipped = int(case.get("skipped"))
+        passed = int(case.get("tests")) - broken - skipped
+        seconds = float(case.get("time").replace(",", ""))
+        suites.setdefault(title, Suite(title)).add(Suite(title, passed, broken, skipped, seconds))
+    return list(suites.values())
+
+
 def read_tap(text: str, name: str, ok: bool) -> Suite:
     """Counts what `# pass 3` and the like say at the end of a run of Node's tests.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from suites import closing_line, one, read_ctest, read_specs, read_tap  # noqa: E402
+from suites import closing_line, one, read_ctest, read_specs, read_surefire, read_tap  # noqa: E402
 
 
 def gtest_json(*tests):
@@ -56,6 +56,22 @@ class SuitesTest(unittest.TestCase):
 
     def test_the_closing_line_adds_up(self):
         self.assertEqual(closing_line([one("a", True), one("b", False)]), "1 passed, 1 failed")
+
+
+class SurefireTest(unittest.TestCase):
+    def test_counts_by_package_and_mode(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for file, tests, failures, errors, skipped in [
+                    ("behaviour.ATest", 5, 1, 1, 1), ("behaviour.BTest", 2, 0, 0, 0),
+                    ("behaviour.ATest-forced", 3, 0, 0, 0)]:
+                (folder / f"TEST-dev.ebb.djl.{file}.xml").write_text(
+                    f'<testsuite tests="{tests}" failures="{failures}" errors="{errors}" '
+                    f'skipped="{skipped}" time="1,000.5"/>')
+            found = [(suite.name, suite.passed, suite.failed, suite.skipped, suite.seconds)
+                     for suite in read_surefire(folder, "jvm")]
+        self.assertEqual(found, [("jvm behaviour forced", 3, 0, 0, 1000.5),
+                                 ("jvm behaviour", 4, 2, 1, 2001.0)])
 
 
 def tap(text, ok=True):

@@ -1,0 +1,159 @@
+package dev.ebb.djl.bench;
+
+import dev.ebb.djl.collectors.BoundedLoop;
+import dev.ebb.djl.mnist.MnistTraining;
+import dev.ebb.djl.support.Fork;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Every figure that reclaim on the JVM has to reach; writes them to the file named first. Property
+ * {@code ebb.classpath.seed} is the class path with DJL 0.20.0.
+ *
+ * <pre>Figures FILE [PART]</pre>
+ */
+public final class Figures {
+    private static final int MILLION = 1 << 20;
+    private static final int BUDGET_MB = 256;
+
+    private final List<String> rows = new ArrayList<>();
+    private final String wanted;
+    private int missed;
+
+    private Figures(String wanted) {
+        this.wanted = wanted;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Figures figures = new Figures(arguments.length > 1 ? arguments[1] : "");
+        figures.measure();
+        Path file = Path.of(arguments[0]);
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Files.writeString(file, "[\n  " + String.join(",\n  ", figures.rows) + "\n]\n");
+        System.out.printf("%d figures, %d missed%n", figures.rows.size(), figures.missed);
+    }
+
+    private interface Part {
+        void run() throws Exception;
+    }
+
+    private void part(String name, Part part) throws Exception {
+        if (name.contains(wanted)) {
+            part.run();
+        }
+    }
+
+    private void measure() throws Exception {
+        part("step", () -> ratio("JVM: MNIST step, batch 32, reclaim on / off (us)", 1.05, "step", 120));
+        part("add", () -> ratio("JVM: add of 1 element, closed, reclaim on / off (us)", 1.25, "add", 200));
+        part("watch", this::watching);
+        part("gradients", this::gradients);
+        part("small", this::smallLoop);
+        part("large", this::largeLoop);
+        part("seed", this::seedsExample);
+    }
+
+    private void ratio(String figure, double goal, String work, int pairs) throws Exception {
+        Fork.Result result = run(Fork.withAgent(), work, pairs);
+        row(figure, result.number("on"), result.number("off"), result.number("ratio"), goal);
+    }
+
+    private void watching() throws Exception {
+        double us = run(Fork.withAgent(), "watch").number("us");
+        row("JVM: watching one array, beyond closing it by hand (us)", us, null, us, 0.5);
+        double bytes = run(Fork.withAgent(), "heap").number("bytes");
+        row("JVM: heap behind one watched array (bytes)", bytes, null, bytes, 200.0);
+    }
+
+    private void gradients() throws Exception {
+        Fork.Result ours = run(Fork.reclaiming(), "gradients", 9);
+        Fork.Result stock = run(Fork.stock(), "gradients", 1);
+        row("JVM: step with zeroGradients() after 100,000 dropped / fresh (ms)", ours.number("later"),
+                ours.number("fresh"), ours.number("ratio"), 1.05);
+        row("JVM: the same without Ebb (ms)", stock.number("later"), stock.number("fresh"), stock.number("ratio"), null);
+    }
+
+    private void smallLoop() throws Exception {
+        Fork.Result closed = loop(Fork.withAgent(), 1_000_000, 1000, "close");
+        Fork.Result ours = loop(Fork.reclaiming(), 1_000_000, 1000, "drop");
+        double above = ours.number("peak") - closed.number("peak");
+        row("JVM: 1,000,000 x mul.add of 1,000 floats: peak above closing by hand (MB)", ours.number("peak"),
+                closed.number("peak"), above, 100.0);
+        Samples times = new Samples();
+        Samples off = new Samples();
+        for (int i = 0; i < 3; i++) {
+            times.add(loop(Fork.reclaiming(), 200_000, 1000, "drop").number("seconds"));
+            off.add(loop(Fork.withAgent(), 200_000, 1000, "drop").number("seconds"));
+        }
+        row("JVM: the first 200,000 of them, reclaim on / off (s)", times.median(), off.median(),
+                Samples.medianRatio(times, off), 0.75);
+    }
+
+    private void largeLoop() throws Exception {
+        Fork budget = Fork.reclaiming().flag("-Debb.budget=" + BUDGET_MB + "MB");
+        Fork.Result ours = loop(budget, 5000, MILLION, "drop");
+        Fork.Result off = loop(Fork.withAgent(), 400, MILLION, "drop");
+        row("JVM: 5,000 x mul.add of 1M floats, budget 256 MB: peak above start / budget (off: 400 of them)",
+                ours.number("growth"), off.number("growth"), ours.number("growth") / BUDGET_MB, 1.25);
+    }
+
+    private static Fork.Result loop(Fork fork, int iterations, int length, String how) throws Exception {
+        return checked(fork.seconds(600).run(BoundedLoop.class, iterations, length, how));
+    }
+
+    private void seedsExample() throws Exception {
+        double[] on = epochs(seed(Fork.reclaiming()), 10);
+        double[] off = epochs(seed(Fork.withAgent()), 5);
+        row("JVM: DJL 0.20.0 MNIST, epoch 5, reclaim on / off (s)", on[4], off[4], on[4] / off[4], 0.10);
+        Samples middle = new Samples();
+        for (int i = 2; i < 5; i++) {
+            middle.add(on[i]);
+        }
+        row("JVM: DJL 0.20.0 MNIST, epoch 10 / median of epochs 3 to 5, reclaim on (s)", on[9], middle.median(),
+                on[9] / middle.median(), 1.15);
+    }
+
+    private static Fork seed(Fork fork) {
+        return fork.classPath(System.getProperty("ebb.classpath.seed")).seconds(900);
+    }
+
+    private static double[] epochs(Fork fork, int count) throws Exception {
+        Fork.Result result = checked(fork.run(MnistTraining.class, "wellwritten", count, 60_000));
+        System.out.println(result.text());
+        double[] seconds = new double[count];
+        Matcher matcher = Pattern.compile("\"epoch\": (\\d+), \"seconds\": ([0-9.]+)").matcher(result.text());
+        while (matcher.find()) {
+            seconds[Integer.parseInt(matcher.group(1)) - 1] = Double.parseDouble(matcher.group(2));
+        }
+        return seconds;
+    }
+
+    private static Fork.Result run(Fork fork, Object... arguments) throws Exception {
+        return checked(fork.seconds(600).run(Work.class, arguments));
+    }
+
+    private static Fork.Result checked(Fork.Result result) throws IOException {
+        if (result.status() != 0) {
+            throw new IOException(result.text());
+        }
+        return result;
+    }
+
+    private void row(String figure, double ours, Double peer, double ratio, Double goal) {
+        boolean reached = goal == null || ratio <= goal;
+        missed += reached ? 0 : 1;
+        String text = String.format(Locale.ROOT,
+                "{\"figure\": \"%s\", \"ours\": %.4g, \"peer\": %s, \"ratio\": %.4g, \"goal\": %s, \"reached\": %s}",
+                figure, ours, peer == null ? "null" : String.format(Locale.ROOT, "%.4g", peer), ratio,
+                goal == null ? "null" : "\"<= " + goal + "\"", reached);
+        rows.add(text);
+        System.out.printf(Locale.ROOT, "%s %s: %.4g against %s, ratio %.4g (goal %s)%n", reached ? "ok  " : "MISS",
+                figure, ours, peer == null ? "-" : String.format(Locale.ROOT, "%.4g", peer), ratio, goal);
+    }
+}

@@ -1,0 +1,277 @@
+package dev.ebb.djl.bench;
+
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.EasyTrain;
+import ai.djl.training.GradientCollector;
+import ai.djl.training.Trainer;
+import ai.djl.training.dataset.ArrayDataset;
+import ai.djl.training.dataset.Batch;
+import dev.ebb.djl.Ebb;
+import dev.ebb.djl.mnist.Mnist;
+import dev.ebb.djl.mnist.MnistTraining;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * One piece of work, measured in a JVM of its own: prints lines {@code name=value}. Pairs take turns within it, so
+ * that a noisy machine troubles both alike.
+ */
+public final class Work {
+    private Work() {}
+
+    public static void main(String[] arguments) throws Exception {
+        switch (arguments[0]) {
+            case "step" -> steps(Integer.parseInt(arguments[1]));
+            case "add" -> adds(Integer.parseInt(arguments[1]));
+            case "watch" -> watching();
+            case "heap" -> heapOfOne();
+            case "gradients" -> gradientSteps(Integer.parseInt(arguments[1]));
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+    }
+
+    // ---- pairs ---------------------------------------------------------------------------------
+
+    private interface Block {
+        void run() throws Exception;
+    }
+
+    /** Runs a block with reclaim on and off in turn; prints the medians and the median of the ratios. */
+    private static void pairs(int count, int perBlock, Block block) throws Exception {
+        for (int i = 0; i < Math.max(4, count / 10); i++) {
+            timed(i % 2 == 0, block);
+        }
+        Samples on = new Samples();
+        Samples off = new Samples();
+        Samples ratios = new Samples();
+        for (int i = 0; i < count; i++) {
+            boolean first = i % 2 == 0;
+            double one = timed(first, block);
+            double other = timed(!first, block);
+            on.add((first ? one : other) / perBlock);
+            off.add((first ? other : one) / perBlock);
+            ratios.add(first ? one / other : other / one);
+        }
+        System.out.println("on=" + on.median() / 1e3);
+        System.out.println("off=" + off.median() / 1e3);
+        System.out.println("ratio=" + ratios.median());
+        System.out.println("least=" + on.least() / off.least());
+    }
+
+    private static double timed(boolean reclaiming, Block block) throws Exception {
+        Ebb.reclaim(reclaiming);
+        long start = System.nanoTime();
+        block.run();
+        return System.nanoTime() - start;
+    }
+
+    // ---- training ------------------------------------------------------------------------------
+
+    private static void steps(int count) throws Exception {
+        Mnist mnist = Mnist.read("train", 20_000);
+        try (Model model = Model.newInstance("mlp")) {
+            model.setBlock(MnistTraining.network());
+            try (Trainer trainer = model.newTrainer(MnistTraining.config())) {
+                trainer.initialize(new Shape(32, Mnist.PIXELS));
+                NDManager manager = trainer.getManager();
+                ArrayDataset dataset =
+                        new ArrayDataset.Builder()
+                                .setData(manager.create(mnist.images, new Shape(mnist.count, Mnist.PIXELS)))
+                                .optLabels(manager.create(mnist.labels))
+                                .setSampling(32, false)
+                                .build();
+                Stepper stepper = new Stepper(trainer, dataset);
+                pairs(count, 20, () -> stepper.run(20));
+            }
+        }
+    }
+
+    private static final class Stepper {
+        private final Trainer trainer;
+        private final ArrayDataset dataset;
+        private Iterator<Batch> batches;
+
+        Stepper(Trainer trainer, ArrayDataset dataset) {
+            this.trainer = trainer;
+            this.dataset = dataset;
+        }
+
+        void run(int count) throws Exception {
+            for (int i = 0; i < count; i++) {
+                if (batches == null || !batches.hasNext()) {
+                    batches = trainer.iterateDataset(dataset).iterator();
+                }
+                try (Batch batch = batches.next()) {
+                    EasyTrain.trainBatch(trainer, batch);
+                    trainer.step();
+                }
+            }
+        }
+    }
+
+    // ---- small operations ----------------------------------------------------------------------
+
+    private static void adds(int count) throws Exception {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            NDArray a = manager.ones(new Shape(1));
+            NDArray b = manager.ones(new Shape(1));
+            pairs(count, 2_000, () -> addAndClose(a, b, 2_000));
+        }
+    }
+
+    private static void addAndClose(NDArray a, NDArray b, int count) {
+        for (int i = 0; i < count; i++) {
+            a.add(b).close();
+        }
+    }
+
+    private static void addAndDrop(NDArray a, NDArray b, int count) {
+        for (int i = 0; i < count; i++) {
+            a.add(b);
+        }
+    }
+
+    /** What an array costs that is dropped and comes back by itself, beyond one that is closed with reclaim off. */
+    private static void watching() throws Exception {
+        int perBlock = 20_000;
+        try (NDManager manager = NDManager.newBaseManager()) {
+            NDArray a = manager.ones(new Shape(1));
+            NDArray b = manager.ones(new Shape(1));
+            Samples extra = new Samples();
+            for (int i = 0; i < 60; i++) {
+                double dropped = processorTime(true, () -> addAndDrop(a, b, perBlock));
+                double closed = processorTime(false, () -> addAndClose(a, b, perBlock));
+                if (i >= 10) {
+                    extra.add((dropped - closed) / perBlock);
+                }
+            }
+            System.out.println("us=" + extra.median() / 1e3);
+        }
+    }
+
+    private static double processorTime(boolean reclaiming, Block block) throws Exception {
+        Ebb.reclaim(reclaiming);
+        long start = processNanos();
+        block.run();
+        return processNanos() - start;
+    }
+
+    private static long processNanos() {
+        var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        return system.getProcessCpuTime();
+    }
+
+    /** Heap behind one live array, watched and not. */
+    private static void heapOfOne() throws Exception {
+        int count = 100_000;
+        double plain = heapOf(count);
+        Ebb.reclaim(true);
+        heapOf(1000); // maps, queues and classes are there before it counts
+        double watched = heapOf(count);
+        System.out.println("bytes=" + (watched - plain) / count);
+    }
+
+    private static double heapOf(int count) throws Exception {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            NDArray a = manager.ones(new Shape(1));
+            long before = usedHeap();
+            List<NDArray> held = new ArrayList<>(count);
+            for (int i = 0; i < count; i++) {
+                held.add(a.add(a));
+            }
+            long after = usedHeap();
+            java.lang.ref.Reference.reachabilityFence(held);
+            return after - before;
+        }
+    }
+
+    private static long usedHeap() throws InterruptedException {
+        for (int i = 0; i < 4; i++) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+
+    // ---- gradients -----------------------------------------------------------------------------
+
+    /** A step with {@code zeroGradients()}, fresh and after 100,000 arrays were dropped. */
+    private static void gradientSteps(int rounds) throws Exception {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            Network network = new Network(manager);
+            for (int i = 0; i < 200; i++) {
+                network.step();
+            }
+            Samples fresh = new Samples();
+            Samples later = new Samples();
+            for (int i = 0; i < rounds; i++) {
+                settle();
+                fresh.add(network.medianStep());
+                addAndDrop(network.small, network.small, 100_000);
+                settle();
+                later.add(network.medianStep());
+            }
+            System.out.println("fresh=" + fresh.median() / 1e6);
+            System.out.println("later=" + later.median() / 1e6);
+            System.out.println("ratio=" + Samples.medianRatio(later, fresh));
+        }
+    }
+
+    private static void settle() throws InterruptedException {
+        System.gc();
+        Thread.sleep(50);
+        try (NDManager manager = NDManager.newBaseManager()) {
+            manager.ones(new Shape(1)).close();
+        }
+    }
+
+    /** Forward and backward of a small network, by hand. */
+    private static final class Network {
+        private final NDArray[] weights = new NDArray[3];
+        private final NDArray input;
+        final NDArray small;
+
+        Network(NDManager manager) {
+            input = manager.ones(new Shape(32, 64));
+            small = manager.ones(new Shape(1));
+            for (int i = 0; i < weights.length; i++) {
+                weights[i] = manager.randomUniform(-0.1f, 0.1f, new Shape(64, 64));
+                weights[i].setRequiresGradient(true);
+            }
+        }
+
+        void step() {
+            try (GradientCollector collector = Engine.getInstance().newGradientCollector()) {
+                collector.zeroGradients();
+                NDArray y = input;
+                List<NDArray> made = new ArrayList<>();
+                for (NDArray weight : weights) {
+                    NDArray product = y.matMul(weight);
+                    y = ai.djl.nn.Activation.relu(product);
+                    made.add(product);
+                    made.add(y);
+                }
+                NDArray loss = y.sum();
+                collector.backward(loss);
+                loss.close();
+                made.forEach(NDArray::close);
+            }
+        }
+
+        double medianStep() {
+            Samples samples = new Samples();
+            for (int i = 0; i < 60; i++) {
+                long start = System.nanoTime();
+                step();
+                samples.add(System.nanoTime() - start);
+            }
+            return samples.median();
+        }
+    }
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|test|bench|soak|demo.
+
+Java is JAVA_HOME's, or the one on the PATH.
+"""
+import argparse
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = ROOT / "hosts/jvm"
+TARGET = PROJECT / "target"
+# DJL's versions and what selects them in hosts/jvm/pom.xml. Tests tagged `once` run with the newest only.
+SETS = {"0.35.1": [], "0.20.0": ["-Pdjl-0.20"]}
+NEWEST, SEED = SETS
+SOAK_SECONDS = 600
+
+
+def environment() -> dict[str, str]:
+    """PyTorch's second thread spins on a core that the collector or a neighbour wants."""
+    return {**os.environ, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+            "DJL_CACHE_DIR": str(TARGET / "djl-cache")}
+
+
+def run(*command, **more) -> None:
+    subprocess.run([str(part) for part in command], cwd=ROOT, check=True, env=environment(), **more)
+
+
+def java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin/java") if home else shutil.which("java") or "java"
+
+
+@functools.cache
+def jar() -> Path:
+    found = sorted(path for path in TARGET.glob("ebb-djl-*.jar") if "original" not in path.name)
+    if len(found) != 1:
+        sys.exit(f"jvm: one jar expected in {TARGET}, not {len(found)}; make jvm builds it")
+    return found[0]
+
+
+@functools.cache
+def mnist() -> str:
+    found = subprocess.run([ROOT / "tools/mnist_data.sh"], check=True, capture_output=True,
+                           text=True)
+    return found.stdout.strip()
+
+
+def build() -> None:
+    run(ROOT / "tools/build_jvm.sh")
+
+
+@functools.cache
+def class_path(djl: str) -> str:
+    """Of the tests' programs with one version of DJL; compiles them against it."""
+    classes, listed = TARGET / f"programs-{djl}", TARGET / f"class-path-{djl}.txt"
+    if not listed.exists() or listed.stat().st_mtime < (PROJECT / "pom.xml").stat().st_mtime:
+        run("mvn", "-B", "-q", "-f", PROJECT / "pom.xml", *SETS[djl],
+            "dependency:build-classpath", "-DincludeScope=test", f"-Dmdep.outputFile={listed}")
+    libraries = [entry for entry in listed.read_text().strip().split(os.pathsep)
+                 if "byte-buddy" not in entry]
+    path = os.pathsep.join([str(classes), str(jar()), *libraries])
+    shutil.rmtree(classes, ignore_errors=True)
+    classes.mkdir(parents=True)
+    sources = [path for path in (PROJECT / "src/test/java").rglob("*.java")
+               if "unit" not in path.parts]
+    run(Path(java()).with_name("javac"), "-nowarn", "-d", classes, "-cp", path, *sources)
+    return path
+
+
+def program(djl: str, *arguments, flags: tuple = ()) -> None:
+    """Runs one of the tests' programs."""
+    properties = [f"-Debb.mnist={mnist()}", f"-Debb.test.jar={jar()}", "-Dai.djl.offline=true"]
+    run(java(), *properties, *flags, "-cp", class_path(djl), *arguments)
+
+
+def test(djl: str) -> bool:
+    """Everything with reclaim on; what DJL itself promises also without the agent, with reclaim off
+    and with collections forced. Surefire's reports tell them apart by the end of their names."""
+    shutil.rmtree(TARGET / "surefire-reports", ignore_errors=True)
+    everything = ["verify"] if djl == NEWEST else ["verify", "-DexcludedGroups=once"]
+    behaviour = ["surefire:test@default-test", "-Dtest=dev.ebb.djl.behaviour.*Test"]
+    modes = [everything,
+             [*behaviour, "-Dtest.agent=", "-Dsurefire.reportNameSuffix=stock"],
+             [*behaviour, "-Dtest.reclaim=false", "-Dsurefire.reportNameSuffix=off"],
+             [*behaviour, "-Debb.test.forced=true", "-Dsurefire.reportNameSuffix=forced"]]
+    return all([passes("mvn", "-B", "-q", "-f", PROJECT / "pom.xml", *SETS[djl],
+                       f"-Debb.mnist={mnist()}", *mode) for mode in modes])
+
+
+def passes(*command) -> bool:
+    try:
+        run(*command)
+        return True
+    except subprocess.CalledProcessError:
+        return False
+
+
+def bench(part: str = "") -> None:
+    program(NEWEST, "dev.ebb.djl.bench.Figures", ROOT / "build/bench/jvm.json", part,
+            flags=(f"-Debb.classpath.seed={class_path(SEED)}",))
+
+
+def soak(seconds: int) -> None:
+    program(NEWEST, "dev.ebb.djl.soak.Soak", seconds, flags=(f"-javaagent:{jar()}",))
+
+
+def demo() -> None:
+    folder = subprocess.run([ROOT / "tools/ensure_node.sh"], check=True, capture_output=True,
+                            text=True).stdout.strip()
+    variables = {"JAVA": java(), "EBB_JAR": str(jar()), "EBB_MNIST": mnist(),
+                 "EBB_CLASSPATH": class_path(NEWEST), "EBB_CLASSPATH_SEED": class_path(SEED)}
+    subprocess.run([Path(folder) / "node", PROJECT / "demo/run.mjs"], cwd=ROOT, check=True,
+                   env={**environment(), **variables})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["build", "test", "bench", "soak", "demo"])
+    parser.add_argument("--djl", nargs="+", choices=SETS, default=list(SETS), help="test: with")
+    parser.add_argument("--part", default="", help="bench: figures of this part only")
+    parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak: how long")
+    chosen = parser.parse_args()
+    try:
+        build()
+        if chosen.what == "test":
+            return 0 if all([test(djl) for djl in chosen.djl]) else 1
+        if chosen.what == "bench":
+            bench(chosen.part)
+        elif chosen.what == "soak":
+            soak(chosen.seconds)
+        elif chosen.what == "demo":
+            demo()
+    except subprocess.CalledProcessError as error:
+        print(f"jvm: failed ({error.returncode}): {' '.join(map(str, error.cmd))[:300]}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
