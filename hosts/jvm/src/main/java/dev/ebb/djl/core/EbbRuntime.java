@@ -14,6 +14,8 @@ public final class EbbRuntime {
             "this is a second copy of ebb-djl, and the agent works with the first: leave the second out of the"
                     + " application, or load it from its parent";
 
+    private static final String STARTED = "dev.ebb.djl.started";
+
     private static volatile String problem = NO_AGENT; // null: Ebb works
     private static boolean traced;
 
@@ -24,6 +26,7 @@ public final class EbbRuntime {
         Native.load();
         Hooks.install(new HookTarget());
         problem = null;
+        System.setProperty(STARTED, "true");
         Properties.apply();
     }
 
@@ -41,8 +44,8 @@ public final class EbbRuntime {
 
     private static String problem() {
         String why = problem;
-        // Hooks that work, in a copy of Ebb that was not started: the agent's is another one.
-        return why == NO_AGENT && Hooks.target() != null ? TWO_COPIES : why;
+        // An agent that started, in a copy of Ebb that was not: it is another copy's.
+        return why == NO_AGENT && System.getProperty(STARTED) != null ? TWO_COPIES : why;
     }
 
     /** Whether Ebb works; if not, that is said once. */

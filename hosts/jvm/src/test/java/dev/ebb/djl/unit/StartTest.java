@@ -1,0 +1,138 @@
+package dev.ebb.djl.unit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StartTest {
+
+    private static ChildJvm endsWell(ChildJvm child) {
+        assertEquals(0, child.status, child.output);
+        assertTrue(child.output.contains("ended well"), child.output);
+        return child;
+    }
+
+    private static long number(String name, ChildJvm child) {
+        Matcher found = Pattern.compile(name + "[ =](\\d+)").matcher(child.output);
+        assertTrue(found.find(), child.output);
+        return Long.parseLong(found.group(1));
+    }
+
+    @Test
+    void withoutTheAgentItSaysSoAndTheProgramRunsOn() throws Exception {
+        ChildJvm child =
+                endsWell(ChildJvm.run(List.of(), ChildJvm.everything(), CarelessProgram.class, "10"));
+        assertTrue(child.output.contains("switched false"), child.output);
+        assertEquals(1, child.output.split("-javaagent").length - 1, child.output);
+    }
+
+    @Test
+    void withoutDjlTheAgentIsQuiet() throws Exception {
+        ChildJvm child =
+                endsWell(
+                        ChildJvm.run(
+                                List.of(ChildJvm.agent(), "-Debb.reclaim=true"),
+                                ChildJvm.without("djl"),
+                                EmptyProgram.class));
+        assertEquals("ended well", child.output.trim());
+    }
+
+    @Test
+    void aWrongBudgetIsNamedAndIgnored() throws Exception {
+        ChildJvm child =
+                endsWell(
+                        ChildJvm.run(
+                                List.of(ChildJvm.agent(), "-Debb.budget=lots"),
+                                ChildJvm.everything(),
+                                CarelessProgram.class,
+                                "10"));
+        assertTrue(child.output.contains("'lots' was given"), child.output);
+        assertTrue(child.output.contains("switched true"), child.output);
+    }
+
+    @Test
+    void theAgentGivenTwiceSaysSo() throws Exception {
+        ChildJvm child =
+                endsWell(
+                        ChildJvm.run(
+                                List.of(ChildJvm.agent(), ChildJvm.agent()),
+                                ChildJvm.everything(),
+                                CarelessProgram.class,
+                                "10"));
+        assertTrue(child.output.contains("once is enough"), child.output);
+        assertTrue(child.output.contains("switched true"), child.output);
+    }
+
+    @Test
+    void anotherPlatformIsNamed() throws Exception {
+        ChildJvm child =
+                endsWell(
+                        ChildJvm.run(
+                                List.of(ChildJvm.agent(), "-Dos.arch=sparc"),
+                                ChildJvm.without("djl"),
+                                EmptyProgram.class));
+        assertTrue(child.output.contains("no library for linux-sparc"), child.output);
+    }
+
+    @Test
+    void djlInAClassLoaderOfItsOwn() throws Exception {
+        ChildJvm child =
+                endsWell(
+                        ChildJvm.run(
+                                List.of(ChildJvm.agent(), "-Debb.reclaim=true"),
+                                ChildJvm.without("ai/djl", "onnxruntime"),
+                                IsolatedProgram.class,
+                                ChildJvm.without("ebb-djl"),
+                                PlainProgram.class.getName()));
+        assertTrue(number("created", child) > 2000, child.output);
+    }
+
+    @Test
+    void aSecondCopyOfTheJarIsNamed() throws Exception {
+        ChildJvm child =
+                endsWell(
+                        ChildJvm.run(
+                                List.of(ChildJvm.agent(), "-Debb.reclaim=true", "-Debb.budget=64MB"),
+                                ChildJvm.without("ai/djl", "onnxruntime"),
+                                IsolatedProgram.class,
+                                ChildJvm.everything() + java.io.File.pathSeparator + ChildJvm.JAR,
+                                CarelessProgram.class.getName()));
+        assertTrue(child.output.contains("second copy"), child.output);
+        assertTrue(number("created", child) > 2000, child.output);
+        assertFalse(child.output.contains("agent is missing"), child.output);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "-XX:+UseG1GC",
+                "-XX:+UseParallelGC",
+                "-XX:+UseSerialGC",
+                "-XX:+UseZGC",
+                "-XX:+UseShenandoahGC",
+                "-XX:+DisableExplicitGC",
+                "-XX:+ExplicitGCInvokesConcurrent"
+            })
+    void thePeakStaysUnderTheBudgetWithEveryCollector(String option) throws Exception {
+        ChildJvm child =
+                ChildJvm.run(
+                        List.of(ChildJvm.agent(), "-Debb.budget=64MB", option),
+                        ChildJvm.everything(),
+                        CarelessProgram.class,
+                        "2000");
+        if (child.output.contains("Option " + option.substring(5) + " not supported")) {
+            return; // this JDK has no such collector
+        }
+        endsWell(child);
+        assertTrue(number("peak", child) <= 80, child.output);
+        assertTrue(number("reclaimed", child) > 1900, child.output);
+        assertFalse(child.output.contains("over"), child.output);
+    }
+}
