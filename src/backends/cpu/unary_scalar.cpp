@@ -20,9 +20,9 @@ void add_row(UnaryRows& rows, ops::OpId id, DType dtype, Function) {
   });
 }
 
-constexpr DType kReals[] = {DType::kFloat32, DType::kInt32,   DType::kBool,     DType::kFloat64,
-                            DType::kInt64,   DType::kUint8,   DType::kFloat16,  DType::kBfloat16,
-                            DType::kInt8};
+constexpr DType kReals[] = {DType::kFloat32, DType::kInt32,    DType::kBool,
+                            DType::kFloat64, DType::kInt64,    DType::kUint8,
+                            DType::kFloat16, DType::kBfloat16, DType::kInt8};
 
 // Results of the operand's dtype.
 template <typename Function>
@@ -147,8 +147,9 @@ void add_arithmetic(UnaryRows& rows) {
   add_real(rows, op_id("Relu"), kRelu);
   add_real(rows, op_id("Relu6"), kRelu6);
   add_real(rows, op_id("Step"), kStep);
-  add_real(rows, op_id("Sign"),
-           [](auto a, const double*) { return decltype(a)(a > 0 ? 1 : a < 0 ? -1 : 0); });
+  add_real(rows, op_id("Sign"), [](auto a, const double*) {
+    return decltype(a)(a > 0 ? 1 : a < 0 ? -1 : 0);
+  });
   add_any(rows, op_id("Neg"), [](auto a, const double*) { return -a; });
   add_any(rows, op_id("Square"), [](auto a, const double*) { return a * a; });
   add_any(rows, op_id("Reciprocal"), [](auto a, const double*) {
@@ -161,7 +162,8 @@ void add_arithmetic(UnaryRows& rows) {
 void add_predicates(UnaryRows& rows) {
   add_predicate(rows, op_id("IsFinite"),
                 [](auto a, const double*) { return std::isfinite(floating(a)); });
-  add_predicate(rows, op_id("IsInf"), [](auto a, const double*) { return std::isinf(floating(a)); });
+  add_predicate(rows, op_id("IsInf"),
+                [](auto a, const double*) { return std::isinf(floating(a)); });
   add_predicate(rows, op_id("IsNan"), [](auto a, const double*) { return a != a; });
   add_predicate(rows, op_id("LogicalNot"), [](auto a, const double*) { return a == 0; });
 }
@@ -213,8 +215,9 @@ void add_scalar_unary_rows(UnaryRows& rows) {
   add_predicates(rows);
   add_exponentials(rows);
   add_trigonometry(rows);
-  add_row<Complex64, float>(rows, op_id("ComplexAbs"), DType::kComplex64,
-                            [](Complex64 a, const double*) { return std::hypot(a.real(), a.imag()); });
+  add_row<Complex64, float>(
+      rows, op_id("ComplexAbs"), DType::kComplex64,
+      [](Complex64 a, const double*) { return std::hypot(a.real(), a.imag()); });
 }
 
 }  // namespace ebb::cpu
