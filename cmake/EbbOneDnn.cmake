@@ -18,6 +18,10 @@ target_link_libraries(ebb_onednn INTERFACE ${CMAKE_DL_LIBS})
 
 # Every program of this build tree; `cmake --install` takes it out again.
 list(APPEND CMAKE_BUILD_RPATH "${EBB_ONEDNN_PREFIX}/lib")
+if(EBB_SANITIZE)
+  # A sanitizer's library calls dlopen in our place: only the old kind of run path serves all callers.
+  add_link_options(-Wl,--disable-new-dtags)
+endif()
 
 # For a library that contains the layer: the two libraries lie beside it once it is installed.
 function(ebb_find_onednn_beside target)
