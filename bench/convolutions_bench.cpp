@@ -1,8 +1,8 @@
-// The convolutions of issue figures through the table of operations against oneDNN's primitive
+// Convolutions through the table of operations against oneDNN's primitive
 // alone, in the layouts that oneDNN likes best and with nothing to reorder.
 #include <array>
-#include <cstdlib>
-#include <memory>
+#include <atomic>
+#include <thread>
 
 #include "backends/cpu/dnn_plan.hpp"
 #include "support/figures.hpp"
@@ -96,11 +96,46 @@ void add(Figures& figures, const std::string& name, Bench& bench, const Size& si
   figures.add(name, best_in_turns(once(ours), once(bare), 150), Goal::kAtMost, goal);
 }
 
+// One core that does something else.
+class BusyCore {
+ public:
+  BusyCore()
+      : thread_([this] {
+          while (!stop_.load(std::memory_order_relaxed)) {
+          }
+        }) {}
+  ~BusyCore() {
+    stop_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+// A team that waits by spinning takes eight times as long.
+void add_busy(Figures& figures, Bench& bench) {
+  Convolution work(bench, {8, 56, 64, 64}, true);
+  const Measure quiet = [&] {
+    return time_each_on_wall(5, [&](long n) {
+      for (long i = 0; i < n; ++i) work.run();
+    });
+  };
+  const Measure busy = [&] {
+    const BusyCore core;
+    return quiet();
+  };
+  figures.add("the same with one core busy elsewhere / without, ns", measure_in_turns(busy, quiet),
+              Goal::kAtMost, 2.5);
+}
+
 int main_of_convolutions() {
   Bench bench;
   Figures figures("convolutions");
   add(figures, "conv 8x56x56x64, 64 of 3x3, bias, relu / bare oneDNN, ns", bench, {8, 56, 64, 64},
       true, 1.1);
+  add_busy(figures, bench);
   add(figures, "conv 32x64x64x3, 16 of 3x3 / bare oneDNN, ns", bench, {32, 64, 3, 16}, false, 1.1);
   return figures.write();
 }

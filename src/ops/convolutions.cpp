@@ -1,6 +1,7 @@
 #include "ops/convolutions.hpp"
 
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -17,20 +18,20 @@ constexpr WindowAttributes kAttributes{.strides = 0, .pads = 1, .dilations = 2};
 void take_filter(const OpCall& call, const Shape& filter, Convolution& made) {
   const std::size_t axes = made.windows.axes;
   call.check(filter.rank() == axes + 2, "a filter of shape {} was given, rank {} is allowed",
-             filter.to_string(), axes + 2);
+             filter, axes + 2);
   for (std::size_t i = 0; i < axes; ++i) {
     made.windows.size[i] = filter.dims()[i];
     call.check(filter.dims()[i] > 0,
                "a filter of shape {} was given, spatial extents of 1 or "
                "more are allowed",
-               filter.to_string());
+               filter);
   }
   const std::int64_t in = filter.dims()[axes];
   const std::int64_t last = filter.dims()[axes + 1];
   call.check(in == made.in_channels,
              "a filter of shape {} was given for {} channels, the extent "
              "of its axis {} must be that",
-             filter.to_string(), made.in_channels, axes);
+             filter, made.in_channels, axes);
   made.out_channels = made.depthwise ? in * last : last;
 }
 
@@ -51,8 +52,8 @@ void take_gradient(const OpCall& call, std::size_t input, Convolution& made) {
   const std::int64_t channels =
       take_data(call, input, dy, made.channels_first, made.windows.axes, batch, made.windows.out);
   call.check(batch == made.windows.batch && channels == made.out_channels,
-             "a gradient of shape {} was given, batch {} and {} channels are allowed",
-             dy.to_string(), made.windows.batch, made.out_channels);
+             "a gradient of shape {} was given, batch {} and {} channels are allowed", dy,
+             made.windows.batch, made.out_channels);
 }
 
 template <Kind kKind>
@@ -118,8 +119,8 @@ void back_input(OpCall& call) {
   Convolution& made = call.params(begin(call, kKind, at.channels_first));
   Windows& windows = made.windows;
   const Shape data = call.shape(at.shape);
-  call.check(data.rank() == windows.axes + 2, "inputShape {} was given, rank {} is allowed",
-             data.to_string(), windows.axes + 2);
+  call.check(data.rank() == windows.axes + 2, "inputShape {} was given, rank {} is allowed", data,
+             windows.axes + 2);
   made.in_channels =
       take_data(call, 0, data, at.channels_first, windows.axes, windows.batch, windows.in);
   take_filter(call, call.input(1).shape, made);

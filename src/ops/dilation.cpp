@@ -1,5 +1,6 @@
 // Grayscale dilation: the largest sum of data and filter under a window.
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 #include "ops/pooling.hpp"
 
 namespace ebb::ops {
@@ -19,13 +20,13 @@ Pooling& begin(OpCall& call) {
       take_data(call, 0, call.input(0).shape, false, kAxes, made.windows.batch, made.windows.in);
   const Shape& filter = call.input(1).shape;
   call.check(filter.rank() == 3 && filter.dims()[2] == made.channels,
-             "a filter of shape {} was given, [height, width, {}] is allowed", filter.to_string(),
+             "a filter of shape {} was given, [height, width, {}] is allowed", filter,
              made.channels);
   for (std::size_t i = 0; i < kAxes; ++i) {
     call.check(filter.dims()[i] > 0,
                "a filter of shape {} was given, extents of 1 or more are "
                "allowed",
-               filter.to_string());
+               filter);
     made.windows.size[i] = filter.dims()[i];
   }
   return made;
@@ -47,8 +48,8 @@ void gradient(OpCall& call) {
   const Shape& dy = call.input(2).shape;
   const std::int64_t channels = take_data(call, 2, dy, false, kAxes, batch, made.windows.out);
   call.check(batch == made.windows.batch && channels == made.channels,
-             "a gradient of shape {} was given, batch {} and {} channels are allowed",
-             dy.to_string(), made.windows.batch, made.channels);
+             "a gradient of shape {} was given, batch {} and {} channels are allowed", dy,
+             made.windows.batch, made.channels);
   call.make(DType::kFloat32, call.input(kOf).shape);
 }
 

@@ -1,5 +1,7 @@
 #include "ops/fused.hpp"
 
+#include "ops/format.hpp"
+
 namespace ebb::ops {
 namespace {
 
@@ -16,16 +18,16 @@ Broadcast broadcast_of(const OpCall& call, std::size_t input, const Shape& resul
   const Shape shape = aligned(call.input(input).shape, channels_first);
   if (call.input(input).dtype != DType::kFloat32) call.fail_dtype(input, "float32");
   call.check(shape.rank() <= result.rank(),
-             "input {} of shape {} was given, one that broadcasts to {} is allowed", input,
-             shape.to_string(), result.to_string());
+             "input {} of shape {} was given, one that broadcasts to {} is allowed", input, shape,
+             result);
   Broadcast made{.given = true};
   std::int64_t step = 1;
   for (std::size_t back = 1; back <= shape.rank(); ++back) {
     const std::int64_t own = shape.dims()[shape.rank() - back];
     const std::int64_t wide = result.dims()[result.rank() - back];
     call.check(own == wide || own == 1,
-               "input {} of shape {} was given, one that broadcasts to {} is allowed", input,
-               shape.to_string(), result.to_string());
+               "input {} of shape {} was given, one that broadcasts to {} is allowed", input, shape,
+               result);
     made.strides[result.rank() - back] = own == 1 ? 0 : step;
     step *= own;
   }

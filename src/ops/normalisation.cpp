@@ -1,6 +1,7 @@
 // Normalisations and softmax. Their kernels read the attributes themselves.
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 #include "ops/windows.hpp"
 
 namespace ebb::ops {
@@ -18,7 +19,7 @@ void batch_norm(OpCall& call) {
     const std::int64_t count = elements(call.input(i).shape);
     call.check(count > 0 ? elements(x) % count == 0 : elements(x) == 0,
                "{} of shape {} was given, one that repeats along x's {} is allowed",
-               kBatchNormInputs[i], call.input(i).shape.to_string(), x.to_string());
+               kBatchNormInputs[i], call.input(i).shape, x);
   }
   call.make(DType::kFloat32, x);
 }
@@ -26,12 +27,12 @@ void batch_norm(OpCall& call) {
 void local_response(OpCall& call) {
   check_float32(call, call.inputs());
   const Shape& x = call.input(0).shape;
-  call.check(x.rank() == 4, "x of shape {} was given, rank 4 is allowed", x.to_string());
+  call.check(x.rank() == 4, "x of shape {} was given, rank 4 is allowed", x);
   call.check(call.integer(0) >= 0, "depthRadius {} was given, 0 or more is allowed",
              call.integer(0));
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     call.check(call.input(i).shape == x, "input {} of shape {} was given, x's {} is allowed", i,
-               call.input(i).shape.to_string(), x.to_string());
+               call.input(i).shape, x);
   }
   call.make(DType::kFloat32, x);
 }

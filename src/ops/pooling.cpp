@@ -1,6 +1,7 @@
 #include "ops/pooling.hpp"
 
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -61,8 +62,8 @@ void gradient(OpCall& call) {
   const Shape& dy = call.input(0).shape;
   const std::int64_t channels = take_data(call, 0, dy, false, kAxes, batch, made.windows.out);
   call.check(batch == made.windows.batch && channels == made.channels,
-             "a gradient of shape {} was given, batch {} and {} channels are allowed",
-             dy.to_string(), made.windows.batch, made.channels);
+             "a gradient of shape {} was given, batch {} and {} channels are allowed", dy,
+             made.windows.batch, made.channels);
   call.make(DType::kFloat32, call.input(1).shape);
 }
 

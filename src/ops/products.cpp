@@ -4,6 +4,7 @@
 
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -16,7 +17,7 @@ struct Matrix {
 Matrix matrix_of(const OpCall& call, std::size_t input, bool transposed) {
   const Shape& shape = call.input(input).shape;
   call.check(shape.rank() >= 2, "input {} of shape {} was given, rank 2 or more is allowed", input,
-             shape.to_string());
+             shape);
   const std::int64_t first = shape.dims()[shape.rank() - 2];
   const std::int64_t second = shape.dims()[shape.rank() - 1];
   return transposed ? Matrix{second, first} : Matrix{first, second};
@@ -57,8 +58,7 @@ Product checked_product(const OpCall& call) {
   call.check(a.columns == b.rows,
              "shapes {} and {} were given (transposed: {}, {}), inner extents that match are "
              "allowed, not {} and {}",
-             a_shape.to_string(), b_shape.to_string(), product.transpose_a, product.transpose_b,
-             a.columns, b.rows);
+             a_shape, b_shape, product.transpose_a, product.transpose_b, a.columns, b.rows);
   product.rows = a.rows;
   product.inner = a.columns;
   product.columns = b.columns;

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
+#include "ops/format.hpp"
+
 namespace ebb::ops {
 
 Spatial checked_spatial(const OpCall& call, std::size_t attribute, std::size_t axes,
                         std::int64_t least) {
   const IntList values = call.integers(attribute);
   const std::string_view name = call.spec().attributes[attribute].name;
-  call.check(values.size() == axes, "{} {} were given, {} numbers are allowed", name,
-             dims_to_string(values), axes);
+  call.check(values.size() == axes, "{} {} were given, {} numbers are allowed", name, values, axes);
   Spatial made{1, 1, 1};
   for (std::size_t i = 0; i < axes; ++i) {
-    call.check(values[i] >= least, "{} {} were given, {} or more is allowed", name,
-               dims_to_string(values), least);
+    call.check(values[i] >= least, "{} {} were given, {} or more is allowed", name, values, least);
     made[i] = values[i];
   }
   return made;
@@ -23,10 +23,10 @@ void take_attributes(const OpCall& call, const WindowAttributes& at, Windows& wi
   windows.stride = checked_spatial(call, at.strides, windows.axes, 1);
   windows.dilation = checked_spatial(call, at.dilations, windows.axes, 1);
   const IntList pads = call.integers(at.pads);
-  call.check(pads.size() == 2 * windows.axes, "pads {} were given, {} numbers are allowed",
-             dims_to_string(pads), 2 * windows.axes);
+  call.check(pads.size() == 2 * windows.axes, "pads {} were given, {} numbers are allowed", pads,
+             2 * windows.axes);
   for (const std::int64_t pad : pads) {
-    call.check(pad >= 0, "pads {} were given, 0 or more is allowed", dims_to_string(pads));
+    call.check(pad >= 0, "pads {} were given, 0 or more is allowed", pads);
   }
   for (std::size_t i = 0; i < windows.axes; ++i) windows.before[i] = pads[2 * i];
 }
@@ -35,7 +35,7 @@ std::int64_t take_data(const OpCall& call, std::size_t input, const Shape& data,
                        bool channels_first, std::size_t axes, std::int64_t& batch,
                        Spatial& extents) {
   call.check(data.rank() == axes + 2, "input {} of shape {} was given, rank {} is allowed", input,
-             data.to_string(), axes + 2);
+             data, axes + 2);
   batch = data.dims()[0];
   for (std::size_t i = 0; i < axes; ++i) extents[i] = data.dims()[(channels_first ? 2 : 1) + i];
   return data.dims()[channels_first ? 1 : axes + 1];
