@@ -1,71 +1,83 @@
 #include "io/file.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-
-#include "ebb/base/error.hpp"
+#include <string>
 
 namespace ebb::io {
+namespace {
 
-Reader::Reader(std::string path) : path_(std::move(path)), stream_(path_, std::ios::binary) {
-  stream_.seekg(0, std::ios::end);
-  const auto end = stream_.tellg();
-  if (!stream_ || end < 0) {
-    raise(ErrorKind::kDevice, "[read] {}: {}", path_, std::strerror(errno));
+[[noreturn]] void refuse(std::string_view who, std::string_view what,
+                         const std::filesystem::path& path) {
+  const int reason = errno;
+  raise(ErrorKind::kDevice, "[{}] {} {}: {}", who, what, path.string(), std::strerror(reason));
+}
+
+class Descriptor {
+ public:
+  Descriptor(const char* path, int flags) noexcept : number_(::open(path, flags | O_CLOEXEC, 0666)) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const noexcept { return number_; }
+  bool close() noexcept {
+    const bool closed = number_ < 0 || ::close(number_) == 0;
+    number_ = -1;
+    return closed;
   }
-  size_ = static_cast<std::uint64_t>(end);
-}
 
-void Reader::read(std::uint64_t offset, std::span<std::byte> to) {
-  if (offset > size_ || to.size() > size_ - offset) {
-    fail("it ends early: " + std::to_string(size_) + " bytes");
+ private:
+  int number_;
+};
+
+bool write_all(int descriptor, std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  stream_.seekg(static_cast<std::streamoff>(offset));
-  stream_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
-  if (!stream_) raise(ErrorKind::kDevice, "[read] {}: {}", path_, std::strerror(errno));
+  return true;
 }
 
-std::string Reader::text(std::uint64_t offset, std::uint64_t count) {
-  if (offset > size_ || count > size_ - offset) {
-    fail("it ends early: " + std::to_string(size_) + " bytes");
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path, std::string_view who) {
+  const Descriptor file(path.c_str(), O_RDONLY);
+  struct stat status{};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) refuse(who, "cannot read", path);
+  if (!S_ISREG(status.st_mode)) {
+    raise(ErrorKind::kDevice, "[{}] cannot read {}: it is not a plain file", who, path.string());
   }
-  std::string read_text(count, '\0');
-  read(offset, std::as_writable_bytes(std::span(read_text)));
-  return read_text;
+  size_ = static_cast<std::size_t>(status.st_size);
+  if (size_ == 0) return;  // there is nothing to map
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (mapped == MAP_FAILED) refuse(who, "cannot read", path);
+  data_ = static_cast<const std::byte*>(mapped);
 }
 
-void Reader::fail(const std::string& what) const {
-  raise(ErrorKind::kInvalidArgument, "[read] {}: {}", path_, what);
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-Writer::Writer(std::string path)
-    : path_(std::move(path)),
-      draft_(path_ + ".draft" + std::to_string(::getpid())),
-      stream_(draft_, std::ios::binary | std::ios::trunc) {
-  if (!stream_) fail();
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                  std::string_view who) {
+  const std::string beside = path.string() + "." + std::to_string(::getpid()) + ".part";
+  Descriptor file(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  if (file.get() < 0) refuse(who, "cannot write", path);
+  if (!write_all(file.get(), bytes) || !file.close() ||
+      ::rename(beside.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(beside.c_str());
+    errno = reason;
+    refuse(who, "cannot write", path);
+  }
 }
-
-Writer::~Writer() {
-  if (!finished_) std::remove(draft_.c_str());
-}
-
-void Writer::write(std::span<const std::byte> bytes) {
-  stream_.write(reinterpret_cast<const char*>(bytes.data()),
-                static_cast<std::streamsize>(bytes.size()));
-  if (!stream_) fail();
-}
-
-void Writer::write(const std::string& text) { write(std::as_bytes(std::span(text))); }
-
-void Writer::finish() {
-  stream_.close();
-  if (!stream_ || std::rename(draft_.c_str(), path_.c_str()) != 0) fail();
-  finished_ = true;
-}
-
-void Writer::fail() { raise(ErrorKind::kDevice, "[write] {}: {}", path_, std::strerror(errno)); }
 
 }  // namespace ebb::io

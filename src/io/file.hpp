@@ -1,49 +1,45 @@
-// Whole files, read and written.
+// Files as a whole: mapped to be read, replaced in one step when written.
 #pragma once
 
 #include <cstddef>
-#include <fstream>
+#include <filesystem>
 #include <span>
-#include <string>
-#include <vector>
+#include <string_view>
+
+#include "ebb/base/error.hpp"
 
 namespace ebb::io {
 
-class Reader {
+// Throws Error(kDevice), which begins with [who], where the file cannot be read.
+class MappedFile {
  public:
-  explicit Reader(std::string path);
+  MappedFile(const std::filesystem::path& path, std::string_view who);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
 
-  const std::string& path() const noexcept { return path_; }
-  std::uint64_t size() const noexcept { return size_; }
-  // Throws where that many bytes from `offset` on are not there.
-  void read(std::uint64_t offset, std::span<std::byte> to);
-  std::string text(std::uint64_t offset, std::uint64_t count);
-  [[noreturn]] void fail(const std::string& what) const;
+  std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
 
  private:
-  std::string path_;
-  std::ifstream stream_;
-  std::uint64_t size_ = 0;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
 };
 
-// A file that takes its name when it is complete.
-class Writer {
- public:
-  explicit Writer(std::string path);
-  ~Writer();
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+// What `parse` makes of a file; its errors name the file.
+template <typename Parse>
+auto parse_file(const std::filesystem::path& path, std::string_view who, Parse parse) {
+  const MappedFile file(path, who);
+  try {
+    return parse(file.bytes());
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    raise(error.kind(), "{} ({})", error.what(), path.string());
+  }
+}
 
-  void write(std::span<const std::byte> bytes);
-  void write(const std::string& text);
-  void finish();
-
- private:
-  [[noreturn]] void fail();
-
-  std::string path_, draft_;
-  std::ofstream stream_;
-  bool finished_ = false;
-};
+// Throws Error(kDevice); the file is then as it was.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                  std::string_view who);
 
 }  // namespace ebb::io

@@ -2,123 +2,270 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "io/elements.hpp"
 #include "io/file.hpp"
 
-namespace ebb {
+namespace ebb::io {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kMostHeader = 100'000'000;  // the format's own limit
+constexpr std::string_view kMetadata = "__metadata__";
 
 struct Name {
   DType dtype;
   std::string_view name;
 };
-constexpr std::array<Name, 9> kNames{{{DType::kFloat32, "F32"},
-                                      {DType::kInt32, "I32"},
-                                      {DType::kBool, "BOOL"},
-                                      {DType::kFloat64, "F64"},
-                                      {DType::kInt64, "I64"},
-                                      {DType::kUint8, "U8"},
-                                      {DType::kFloat16, "F16"},
-                                      {DType::kBfloat16, "BF16"},
-                                      {DType::kInt8, "I8"}}};
+constexpr auto kNames = std::to_array<Name>({{DType::kFloat32, "F32"},
+                                             {DType::kInt32, "I32"},
+                                             {DType::kBool, "BOOL"},
+                                             {DType::kComplex64, "C64"},
+                                             {DType::kFloat64, "F64"},
+                                             {DType::kInt64, "I64"},
+                                             {DType::kUint8, "U8"},
+                                             {DType::kFloat16, "F16"},
+                                             {DType::kBfloat16, "BF16"},
+                                             {DType::kInt8, "I8"}});
 
-struct Entry {
-  DType dtype = DType::kUnknown;
-  Shape shape;
-  std::uint64_t begin = 0, end = 0;  // in the data
-};
-
-Entry entry_of(const io::Reader& file, const std::string& name, const json& value) {
-  Entry entry;
-  const std::string dtype = value.at("dtype");
-  const auto found = std::ranges::find(kNames, std::string_view(dtype), &Name::name);
-  if (found == kNames.end()) file.fail(name + " has dtype " + dtype + ", which is not supported");
-  entry.dtype = found->dtype;
-  entry.shape = Shape(value.at("shape").get<std::vector<std::int64_t>>());
-  entry.begin = value.at("data_offsets").at(0);
-  entry.end = value.at("data_offsets").at(1);
-  if (entry.end < entry.begin ||
-      entry.end - entry.begin != bytes_of(entry.shape, size_of(entry.dtype))) {
-    file.fail(name + " has as many bytes as its shape does not say");
-  }
-  return entry;
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  raise(ErrorKind::kInvalidArgument, "[safetensors] {}",
+        fmt::format(format, std::forward<Args>(args)...));
 }
 
-std::uint64_t header_length(io::Reader& file) {
-  std::array<std::byte, 8> bytes{};
-  file.read(0, bytes);
+// ---- reading
+
+struct Entry {
+  std::string name;
+  DType dtype;
+  Shape shape;
+  std::uint64_t begin, end;  // of its elements in the data
+};
+
+// Two of a name in one object would let readers disagree on which one counts. An object is no
+// deeper than a tensor's or the metadata's, an array no deeper than a shape.
+class StrictKeys {
+ public:
+  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+    constexpr int kDeepest = 3;
+    if (depth > kDeepest) refuse("the header is nested {} deep, {} is allowed", depth, kDeepest);
+    if (event == Json::parse_event_t::object_start) {
+      keys_[static_cast<std::size_t>(depth)].clear();
+    } else if (event == Json::parse_event_t::key) {
+      const auto [at, fresh] =
+          keys_[static_cast<std::size_t>(depth) - 1].insert(parsed.get<std::string>());
+      if (!fresh) refuse("key '{}' is twice in the header", *at);
+    }
+    return true;
+  }
+
+ private:
+  std::array<std::set<std::string>, 4> keys_;
+};
+
+Json parse_header(std::span<const std::byte> bytes) {
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  if (bytes.empty() || *text != '{') refuse("the header does not begin with an object");
+  try {
+    return Json::parse(text, text + bytes.size(), StrictKeys());
+  } catch (const Json::exception& error) {
+    refuse("the header is not JSON: {}", error.what());
+  }
+}
+
+// The text may be any bytes of the file's, also some that are no text.
+std::string shown(const Json& json) {
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+DType dtype_named(const Json& name) {
+  for (const Name& each : kNames) {
+    if (name == each.name) return each.dtype;
+  }
+  raise(ErrorKind::kUnsupported,
+        "[safetensors] dtype {} was given, F64 F32 F16 BF16 I64 I32 I8 U8 BOOL C64 are allowed",
+        shown(name));
+}
+
+Shape shape_from(const Json& dims) {
+  std::vector<std::int64_t> extents;
+  const bool few = dims.is_array() && dims.size() <= kMaxRank;
+  for (std::size_t i = 0; few && i < dims.size(); ++i) {
+    if (!dims[i].is_number_unsigned() || dims[i].get<std::uint64_t>() > INT64_MAX) break;
+    extents.push_back(dims[i].get<std::int64_t>());
+  }
+  if (!few || extents.size() != dims.size()) {
+    refuse("shape {} was given, up to {} extents are allowed", shown(dims), kMaxRank);
+  }
+  return Shape(extents);
+}
+
+Entry entry_from(const std::string& name, const Json& json) {
+  const bool whole = json.is_object() && json.size() == 3 && json.contains("dtype") &&
+                     json.contains("shape") && json.contains("data_offsets");
+  if (!whole) refuse("tensor '{}' has not just dtype, shape and data_offsets", name);
+  const Json& offsets = json["data_offsets"];
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned()) {
+    refuse("tensor '{}' has data_offsets {}, a begin and an end are allowed", name, shown(offsets));
+  }
+  return {name, dtype_named(json["dtype"]), shape_from(json["shape"]), offsets[0], offsets[1]};
+}
+
+std::map<std::string, std::string> metadata_from(const Json& json) {
+  std::map<std::string, std::string> metadata;
+  if (!json.is_object()) refuse("{} is not an object", kMetadata);
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_string()) refuse("note '{}' is {}, a string is allowed", key, shown(value));
+    metadata[key] = value.get<std::string>();
+  }
+  return metadata;
+}
+
+// In the order of their data, which they must cover: a gap could hide something.
+void check_cover(std::vector<Entry>& entries, std::uint64_t size) {
+  std::ranges::stable_sort(entries, [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  std::uint64_t at = 0;
+  for (const Entry& entry : entries) {
+    const std::uint64_t needed = bytes_of(entry.shape, size_of(entry.dtype));
+    if (entry.begin != at || entry.end < entry.begin || entry.end - entry.begin != needed) {
+      refuse("tensor '{}' is at {} to {}, {} bytes from {} on are allowed", entry.name, entry.begin,
+             entry.end, needed, at);
+    }
+    at = entry.end;
+  }
+  if (at != size) refuse("the tensors have {} bytes, the file has {}", at, size);
+}
+
+std::uint64_t header_length(std::span<const std::byte> file) {
+  if (file.size() < kLengthBytes) refuse("the file has {} bytes, 8 at least are needed", file.size());
   std::uint64_t length = 0;
-  for (std::size_t i = 8; i-- > 0;) length = length << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  for (std::size_t i = kLengthBytes; i-- > 0;) length = length << 8 | static_cast<std::uint8_t>(file[i]);
+  if (length > kMostHeader) refuse("the header has {} bytes, {} are allowed", length, kMostHeader);
+  if (length > file.size() - kLengthBytes) {
+    refuse("the header has {} bytes, the file ends before", length);
+  }
   return length;
 }
 
-std::map<std::string, Entry> read_entries(io::Reader& file, std::uint64_t length) {
-  std::map<std::string, Entry> entries;
-  try {
-    const json header = json::parse(file.text(8, length));
-    for (const auto& [name, value] : header.items()) {
-      if (name != "__metadata__") entries.emplace(name, entry_of(file, name, value));
-    }
-  } catch (const json::exception& error) {
-    file.fail(std::string("its header does not read: ") + error.what());
+// ---- writing
+
+std::string_view name_in_file(DType dtype) {
+  for (const Name& each : kNames) {
+    if (each.dtype == dtype) return each.name;
   }
-  return entries;
+  raise(ErrorKind::kUnsupported, "[safetensors] it has no name for dtype {}", name_of(dtype));
 }
 
-std::string header_text(const std::map<std::string, Tensor>& tensors) {
-  json header = json::object();
-  std::uint64_t at = 0;
-  for (const auto& [name, tensor] : tensors) {
+struct Piece {
+  const std::string* name;
+  const Tensor* tensor;
+  DType dtype;
+  Shape shape;
+  std::uint64_t bytes;
+};
+
+// The largest elements first: all are aligned then.
+std::vector<Piece> pieces_of(const SafeTensors& content) {
+  std::vector<Piece> pieces;
+  std::set<std::string_view> names{kMetadata};
+  for (const auto& [name, tensor] : content.tensors) {
+    if (!names.insert(name).second) refuse("'{}' is twice, names are unique", name);
     const DType dtype = tensor.dtype();
-    const auto found = std::ranges::find(kNames, dtype, &Name::dtype);
-    if (found == kNames.end()) {
-      raise(ErrorKind::kInvalidArgument,
-            "[save_safetensors] {} is {}, the format has no such dtype", name, name_of(dtype));
-    }
     const Shape shape = tensor.shape();
-    const std::uint64_t end = at + bytes_of(shape, size_of(dtype));
-    header[name] = {{"dtype", found->name},
-                    {"shape", std::vector<std::int64_t>(shape.dims().begin(), shape.dims().end())},
-                    {"data_offsets", {at, end}}};
-    at = end;
+    pieces.push_back({&name, &tensor, dtype, shape, bytes_of(shape, size_of(dtype))});
   }
-  std::string text = header.dump();
-  while (text.size() % 8 != 0) text += ' ';
+  std::ranges::stable_sort(pieces, [](const Piece& a, const Piece& b) {
+    return size_of(a.dtype) > size_of(b.dtype);
+  });
+  return pieces;
+}
+
+std::string header_of(const SafeTensors& content, const std::vector<Piece>& pieces) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!content.metadata.empty()) json[std::string(kMetadata)] = content.metadata;
+  std::uint64_t at = 0;
+  for (const Piece& piece : pieces) {
+    const auto dims = piece.shape.dims();
+    json[*piece.name] = {{"dtype", name_in_file(piece.dtype)},
+                         {"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
+                         {"data_offsets", {at, at + piece.bytes}}};
+    at += piece.bytes;
+  }
+  std::string text;
+  try {
+    text = json.dump();
+  } catch (const nlohmann::json::exception&) {
+    refuse("a name or a note is not UTF-8");
+  }
+  text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
+  if (text.size() > kMostHeader) refuse("the header has {} bytes, {} are allowed", text.size(), kMostHeader);
   return text;
 }
 
 }  // namespace
 
-std::map<std::string, Tensor> load_safetensors(const std::string& path) {
-  io::Reader file(path);
+const Tensor& SafeTensors::at(std::string_view name) const {
+  for (const auto& [each, tensor] : tensors) {
+    if (each == name) return tensor;
+  }
+  refuse("there is no tensor '{}'", name);
+}
+
+SafeTensors parse_safetensors(std::span<const std::byte> file) {
   const std::uint64_t length = header_length(file);
-  std::map<std::string, Tensor> tensors;
-  std::vector<std::byte> bytes;
-  for (const auto& [name, entry] : read_entries(file, length)) {
-    if (entry.end > file.size()) file.fail(name + " lies beyond its end");
-    bytes.resize(entry.end - entry.begin);
-    file.read(8 + length + entry.begin, bytes);
-    tensors.emplace(name, detail::tensor_of(entry.dtype, entry.shape, bytes));
+  const Json header = parse_header(file.subspan(kLengthBytes, length));
+  const std::span<const std::byte> data = file.subspan(kLengthBytes + length);
+  SafeTensors content;
+  std::vector<Entry> entries;
+  for (const auto& [name, value] : header.items()) {
+    if (name == kMetadata) {
+      content.metadata = metadata_from(value);
+    } else {
+      entries.push_back(entry_from(name, value));
+    }
   }
-  return tensors;
+  check_cover(entries, data.size());
+  for (const Entry& entry : entries) {
+    content.tensors.emplace_back(
+        entry.name,
+        make_tensor(entry.dtype, entry.shape, data.subspan(entry.begin, entry.end - entry.begin)));
+  }
+  return content;
 }
 
-void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors) {
-  const std::string header = header_text(tensors);
-  io::Writer file(path);
-  std::string length;
-  for (std::size_t i = 0; i < 8; ++i) length += static_cast<char>(header.size() >> (8 * i) & 0xff);
-  file.write(length + header);
-  std::vector<std::byte> bytes;
-  for (const auto& [name, tensor] : tensors) {
-    bytes.resize(bytes_of(tensor.shape(), size_of(tensor.dtype())));
-    tensor.read(bytes);
-    file.write(bytes);
-  }
-  file.finish();
+SafeTensors load_safetensors(const std::filesystem::path& path) {
+  return parse_file(path, "safetensors", parse_safetensors);
 }
 
-}  // namespace ebb
+std::vector<std::byte> format_safetensors(const SafeTensors& content) {
+  const std::vector<Piece> pieces = pieces_of(content);
+  const std::string header = header_of(content, pieces);
+  std::uint64_t total = kLengthBytes + header.size();
+  for (const Piece& piece : pieces) total += piece.bytes;
+  std::vector<std::byte> file(total);
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    file[i] = static_cast<std::byte>(header.size() >> (8 * i));
+  }
+  std::memcpy(file.data() + kLengthBytes, header.data(), header.size());
+  std::span<std::byte> rest = std::span(file).subspan(kLengthBytes + header.size());
+  for (const Piece& piece : pieces) {
+    piece.tensor->read(rest.first(piece.bytes));
+    rest = rest.subspan(piece.bytes);
+  }
+  return file;
+}
+
+void save_safetensors(const std::filesystem::path& path, const SafeTensors& content) {
+  replace_file(path, format_safetensors(content), "safetensors");
+}
+
+}  // namespace ebb::io

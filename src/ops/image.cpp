@@ -91,8 +91,8 @@ void rotate(OpCall& call) {
   call.check(fill.size() == 1 || static_cast<std::int64_t>(fill.size()) >= needed,
              "{} fill values were given, 1 or one for each of {} channels is allowed", fill.size(),
              images.channels);
-  call.check(center.size() == 2, "{} numbers were given for the center, 2 are allowed",
-             center.size());
+  call.check(center.size() == 1 || center.size() == 2,
+             "{} numbers were given for the center, 1 or 2 are allowed", center.size());
   call.check(fill.size() == 1 || images.channels <= 4,
              "{} channels were given, at most 4 can have fill values of their own",
              images.channels);
@@ -100,7 +100,7 @@ void rotate(OpCall& call) {
                          .sine = std::sin(call.number(0)),
                          .cosine = std::cos(call.number(0)),
                          .center_x = static_cast<double>(images.width) * center[0],
-                         .center_y = static_cast<double>(images.height) * center[1],
+                         .center_y = static_cast<double>(images.height) * center.back(),
                          .fill = fill});
   call.make(call.input(0).dtype, call.input(0).shape);
 }
@@ -115,7 +115,8 @@ void transform(OpCall& call) {
   call.check(interpolation == 0 || interpolation == 1,
              "interpolation was {}, 0 (nearest) or 1 (bilinear) is allowed", interpolation);
   call.check(mode >= 0 && mode <= 3, "fillMode was {}, 0 to 3 are allowed", mode);
-  const auto [height, width] = height_and_width(call, 3);
+  const auto [height, width] = call.numbers(3).empty() ? std::array{images.height, images.width}
+                                                       : height_and_width(call, 3);
   const ImageSize transformed{images.batch, height, width, images.channels};
   call.convert_input(1, DType::kFloat32);
   call.params(TransformWalk{images, transformed, interpolation == 1, transforms.dims()[0] == 1,

@@ -4,12 +4,8 @@
 namespace ebb::ops {
 namespace {
 
-void need_complex(OpCall& call) {
-  if (call.input(0).dtype != DType::kComplex64) call.fail_dtype(0, "complex64");
-}
-
 void transform(OpCall& call) {
-  need_complex(call);
+  if (call.input(0).dtype != DType::kComplex64) call.fail_dtype(0, "complex64");
   const Shape& shape = call.input(0).shape;
   call.check(shape.rank() >= 1, "a scalar was given, rank 1 and more are allowed");
   call.make(DType::kComplex64, shape);

@@ -55,7 +55,7 @@ std::vector<Refusal> refusals() {
       {"CropAndResize", {image, boxes, {kI, {2}}}, {2, 2, 2, 0, 0}, "there are 3 boxes, and [2] say"},
       {"CropAndResize", {image, boxes, {kI, {3}}}, {2, 2, 2, 7, 0}, "method was 7, 0 (bilinear)"},
       {"CropAndResize", {image, boxes, ints({3}, {0, -1, 0})}, {2, 2, 2, 0, 0}, "box 1 is of image -1"},
-      {"RotateWithOffset", {image}, {1, 2, 0, 0, 1, 0.5}, "1 numbers were given for the center"},
+      {"RotateWithOffset", {image}, {1, 2, 0, 0, 0}, "0 numbers were given for the center"},
       {"RotateWithOffset", {{kF, {1, 2, 2, 3}}}, {1, 2, 0, 0, 2, 0.5, 0.5}, "2 fill values were given"},
       {"Transform", {image, {kF, {2, 8}}}, {0, 0, 0, 2, 4, 4}, "transforms are [2,8]"},
       {"Transform", {image, {kF, {1, 8}}}, {2, 0, 0, 2, 4, 4}, "interpolation was 2"},

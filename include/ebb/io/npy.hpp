@@ -1,20 +1,31 @@
-// NumPy's .npy files, one tensor each.
+// NumPy's .npy files:
 //
-//   save_npy("weights.npy", w);
-//   Tensor again = load_npy("weights.npy");   // in the current Session
+//   Session session;
+//   Tensor x = io::load_npy("x.npy");
+//   io::save_npy("y.npy", ops::relu(x));
+//
+// Read: versions 1 to 3, little-endian, in C or Fortran order, of the dtypes that Ebb has. Written:
+// what NumPy itself writes, byte for byte. A file that is not well-formed is
+// Error(kInvalidArgument); one that cannot be opened or written is Error(kDevice).
 #pragma once
 
-#include <string>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <vector>
 
-#include "ebb/ops/session.hpp"
+#include "ebb/tensor/tensor.hpp"
 
-namespace ebb {
+namespace ebb::io {
 
-// Format versions 1 to 3, little-endian, C order or Fortran order. Throws Error(kDevice) where the
-// file cannot be read, Error(kInvalidArgument) where it is not such a file, both with its path.
-Tensor load_npy(const std::string& path);
+// The tensor is made in the current session.
+Tensor load_npy(const std::filesystem::path& path);
+// The file's bytes, from memory.
+Tensor parse_npy(std::span<const std::byte> file);
 
-// Written beside `path` and renamed, so that nobody ever sees half a file. NumPy has no bfloat16.
-void save_npy(const std::string& path, const Tensor& tensor);
+// Replaces the file in one step: whoever reads it sees the old or the new one. bfloat16 has no name
+// in NumPy and is Error(kUnsupported).
+void save_npy(const std::filesystem::path& path, const Tensor& tensor);
+std::vector<std::byte> format_npy(const Tensor& tensor);
 
-}  // namespace ebb
+}  // namespace ebb::io
