@@ -78,9 +78,9 @@ std::string snake(std::string_view name) {
   std::string text;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '_') continue;
-    const bool starts = i > 0 && is(i, std::isupper) &&
-                        (is(i - 1, std::islower) ||
-                         (is(i - 1, std::isalnum) && is(i + 1, std::islower)));
+    const bool starts =
+        i > 0 && is(i, std::isupper) &&
+        (is(i - 1, std::islower) || (is(i - 1, std::isalnum) && is(i + 1, std::islower)));
     if (starts) text += '_';
     text += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
   }
@@ -143,10 +143,10 @@ void print_function(const OpSpec& spec) {
     std::printf("  return apply_one(op_id(\"%s\"), {%s}, %s);\n", name.c_str(),
                 inputs_of(spec, "&").c_str(), flat.c_str());
   } else {
-    const std::string inputs =
-        spec.most_inputs == kAny ? "detail::pointers(inputs)"
-                                 : "std::array<const Tensor*, " + count_text(spec.most_inputs) +
-                                       ">{" + inputs_of(spec, "&") + "}";
+    const std::string inputs = spec.most_inputs == kAny
+                                   ? "detail::pointers(inputs)"
+                                   : "std::array<const Tensor*, " + count_text(spec.most_inputs) +
+                                         ">{" + inputs_of(spec, "&") + "}";
     std::printf("  return apply(op_id(\"%s\"), %s, %s)%s;\n", name.c_str(), inputs.c_str(),
                 flat.c_str(), one ? "[0]" : "");
   }
@@ -154,9 +154,12 @@ void print_function(const OpSpec& spec) {
 }
 
 void print_cpp() {
-  std::puts("// Every operation of the table as a function, in its order. Printed by `ebb_print_ops");
-  std::puts("// --cpp` and formatted; a test fails where it is not what the table says. Inputs are");
-  std::puts("// a, b, ... as the table has them; a Tensor that is none leaves an optional one out.");
+  std::puts(
+      "// Every operation of the table as a function, in its order. Printed by `ebb_print_ops");
+  std::puts(
+      "// --cpp` and formatted; a test fails where it is not what the table says. Inputs are");
+  std::puts(
+      "// a, b, ... as the table has them; a Tensor that is none leaves an optional one out.");
   std::puts("#pragma once\n\n#include <array>\n#include <vector>\n");
   std::puts("#include \"ebb/ops/flat.hpp\"\n#include \"ebb/ops/session.hpp\"\n");
   std::puts("namespace ebb::ops {\n");

@@ -20,7 +20,8 @@ namespace {
 
 class Descriptor {
  public:
-  Descriptor(const char* path, int flags) noexcept : number_(::open(path, flags | O_CLOEXEC, 0666)) {}
+  Descriptor(const char* path, int flags) noexcept
+      : number_(::open(path, flags | O_CLOEXEC, 0666)) {}
   ~Descriptor() { close(); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -50,7 +51,7 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) noexcept {
 
 MappedFile::MappedFile(const std::filesystem::path& path, std::string_view who) {
   const Descriptor file(path.c_str(), O_RDONLY);
-  struct stat status{};
+  struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) refuse(who, "cannot read", path);
   if (!S_ISREG(status.st_mode)) {
     raise(ErrorKind::kDevice, "[{}] cannot read {}: it is not a plain file", who, path.string());

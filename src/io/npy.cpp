@@ -47,9 +47,7 @@ Tensor parse_npy(std::span<const std::byte> file) {
                      row_major(data, header.shape, size_of(header.dtype)));
 }
 
-Tensor load_npy(const std::filesystem::path& path) {
-  return parse_file(path, "npy", parse_npy);
-}
+Tensor load_npy(const std::filesystem::path& path) { return parse_file(path, "npy", parse_npy); }
 
 std::vector<std::byte> format_npy(const Tensor& tensor) {
   const Shape shape = tensor.shape();

@@ -194,7 +194,8 @@ std::string format_npy_header(DType dtype, const Shape& shape) {
   text.append(padding, ' ');
   text += '\n';
   std::string header(kMagic);
-  header += {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  header +=
+      {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
   return header + text;
 }
 

@@ -146,9 +146,11 @@ void check_cover(std::vector<Entry>& entries, std::uint64_t size) {
 }
 
 std::uint64_t header_length(std::span<const std::byte> file) {
-  if (file.size() < kLengthBytes) refuse("the file has {} bytes, 8 at least are needed", file.size());
+  if (file.size() < kLengthBytes)
+    refuse("the file has {} bytes, 8 at least are needed", file.size());
   std::uint64_t length = 0;
-  for (std::size_t i = kLengthBytes; i-- > 0;) length = length << 8 | static_cast<std::uint8_t>(file[i]);
+  for (std::size_t i = kLengthBytes; i-- > 0;)
+    length = length << 8 | static_cast<std::uint8_t>(file[i]);
   if (length > kMostHeader) refuse("the header has {} bytes, {} are allowed", length, kMostHeader);
   if (length > file.size() - kLengthBytes) {
     refuse("the header has {} bytes, the file ends before", length);
@@ -183,9 +185,8 @@ std::vector<Piece> pieces_of(const SafeTensors& content) {
     const Shape shape = tensor.shape();
     pieces.push_back({&name, &tensor, dtype, shape, bytes_of(shape, size_of(dtype))});
   }
-  std::ranges::stable_sort(pieces, [](const Piece& a, const Piece& b) {
-    return size_of(a.dtype) > size_of(b.dtype);
-  });
+  std::ranges::stable_sort(
+      pieces, [](const Piece& a, const Piece& b) { return size_of(a.dtype) > size_of(b.dtype); });
   return pieces;
 }
 
@@ -207,7 +208,8 @@ std::string header_of(const SafeTensors& content, const std::vector<Piece>& piec
     refuse("a name or a note is not UTF-8");
   }
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
-  if (text.size() > kMostHeader) refuse("the header has {} bytes, {} are allowed", text.size(), kMostHeader);
+  if (text.size() > kMostHeader)
+    refuse("the header has {} bytes, {} are allowed", text.size(), kMostHeader);
   return text;
 }
 

@@ -115,8 +115,8 @@ void transform(OpCall& call) {
   call.check(interpolation == 0 || interpolation == 1,
              "interpolation was {}, 0 (nearest) or 1 (bilinear) is allowed", interpolation);
   call.check(mode >= 0 && mode <= 3, "fillMode was {}, 0 to 3 are allowed", mode);
-  const auto [height, width] = call.numbers(3).empty() ? std::array{images.height, images.width}
-                                                       : height_and_width(call, 3);
+  const auto [height, width] =
+      call.numbers(3).empty() ? std::array{images.height, images.width} : height_and_width(call, 3);
   const ImageSize transformed{images.batch, height, width, images.channels};
   call.convert_input(1, DType::kFloat32);
   call.params(TransformWalk{images, transformed, interpolation == 1, transforms.dims()[0] == 1,

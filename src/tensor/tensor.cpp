@@ -49,8 +49,7 @@ void Tensor::read(std::span<std::byte> bytes) const {
 
 std::uint64_t Tensor::checked_elements(DType asked) const {
   const TensorInfo info = described(context_, handle_);
-  const bool same = info.dtype == asked ||
-                    (info.dtype == DType::kBool && asked == DType::kUint8);
+  const bool same = info.dtype == asked || (info.dtype == DType::kBool && asked == DType::kUint8);
   if (!same) {
     raise(ErrorKind::kInvalidArgument, "[to_vector] {} was asked for, the tensor is {}",
           name_of(asked), name_of(info.dtype));

@@ -33,8 +33,8 @@ class World {
     const auto count = static_cast<std::int64_t>(given.shape.elements());
     const Handle base =
         context_->make({.device = cpu_.get(), .dtype = given.dtype, .shape = {count + 2}});
-    const Handle view = context_->view(base, size_of(given.dtype),
-                                       {.dtype = given.dtype, .shape = given.shape});
+    const Handle view =
+        context_->view(base, size_of(given.dtype), {.dtype = given.dtype, .shape = given.shape});
     ops::write(*context_, view, given.data);
     context_->dispose(base);
     return view;
@@ -81,9 +81,8 @@ bool close(double got, double expected, const CaseTensor& tolerance) {
 std::string describe(const OpCase& one, bool shift) {
   std::string text = one.op + (shift ? " (shifted)" : "") + " " + one.note;
   for (const CaseTensor& each : one.inputs) {
-    text += each.given
-                ? fmt::format(" {}{}", name_of(each.dtype), each.shape.to_string())
-                : " none";
+    text +=
+        each.given ? fmt::format(" {}{}", name_of(each.dtype), each.shape.to_string()) : " none";
   }
   return text + fmt::format(" attributes [{}]", fmt::join(one.attributes, ","));
 }
@@ -100,12 +99,13 @@ testing::AssertionResult matches(const CaseTensor& got, const CaseTensor& expect
       std::memcpy(&a, got.data.data() + i * sizeof(T), sizeof(T));
       std::memcpy(&b, expected.data.data() + i * sizeof(T), sizeof(T));
       const auto x = cpu::convert<cpu::Complex64>(a), y = cpu::convert<cpu::Complex64>(b);
-      const bool same = cpu::kIsComplex<T>
-                            ? close(x.real(), y.real(), expected) &&
-                                  close(x.imag(), y.imag(), expected)
-                            : close(cpu::convert<double>(a), cpu::convert<double>(b), expected);
+      const bool same =
+          cpu::kIsComplex<T>
+              ? close(x.real(), y.real(), expected) && close(x.imag(), y.imag(), expected)
+              : close(cpu::convert<double>(a), cpu::convert<double>(b), expected);
       if (!same) {
-        return testing::AssertionFailure() << "element " << i << " is " << x << " in place of " << y;
+        return testing::AssertionFailure()
+               << "element " << i << " is " << x << " in place of " << y;
       }
     }
     return testing::AssertionSuccess();

@@ -1,5 +1,6 @@
-// Bytes -> a .npy or a .safetensors file, by the first byte. Whatever they say: tensors, or an error
-// that is Ebb's; what was read is written and read again, to the same bytes. Nothing is left in use.
+// Bytes -> a .npy or a .safetensors file, by the first byte. Whatever they say: tensors, or an
+// error that is Ebb's; what was read is written and read again, to the same bytes. Nothing is left
+// in use.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +21,8 @@ void must(bool holds, const char* what) {
 void read_npy(std::span<const std::byte> file) {
   const ebb::Tensor read = ebb::io::parse_npy(file);
   const std::vector<std::byte> written = ebb::io::format_npy(read);
-  must(ebb::io::format_npy(ebb::io::parse_npy(written)) == written, "npy: written twice, differently");
+  must(ebb::io::format_npy(ebb::io::parse_npy(written)) == written,
+       "npy: written twice, differently");
 }
 
 void read_safetensors(std::span<const std::byte> file) {

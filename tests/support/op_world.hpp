@@ -31,7 +31,8 @@ class OpWorld {
 
   template <typename T>
   Handle make(const Shape& shape, std::initializer_list<T> values) {
-    const Handle made = context_->make({.device = cpu_.get(), .dtype = dtype_of<T>(), .shape = shape});
+    const Handle made =
+        context_->make({.device = cpu_.get(), .dtype = dtype_of<T>(), .shape = shape});
     ops::write(*context_, made, std::as_bytes(std::span(values.begin(), values.size())));
     return made;
   }
@@ -39,8 +40,7 @@ class OpWorld {
   std::vector<ops::OpResult> run(std::string_view op, std::vector<Handle> inputs,
                                  std::vector<double> attributes = {}) {
     std::vector<ops::OpResult> results(16);
-    results.resize(
-        ops::run({*context_, *cpu_}, ops::find_op(op)->id, inputs, attributes, results));
+    results.resize(ops::run({*context_, *cpu_}, ops::find_op(op)->id, inputs, attributes, results));
     return results;
   }
 

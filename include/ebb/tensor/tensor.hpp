@@ -43,7 +43,8 @@ class [[nodiscard]] Tensor {
   Tensor(Context& context, Handle handle) noexcept : context_(&context), handle_(handle) {}
   Tensor(const Tensor& other);
   Tensor(Tensor&& other) noexcept
-      : context_(std::exchange(other.context_, nullptr)), handle_(std::exchange(other.handle_, 0)) {}
+      : context_(std::exchange(other.context_, nullptr)),
+        handle_(std::exchange(other.handle_, 0)) {}
   Tensor& operator=(Tensor other) noexcept {
     std::swap(context_, other.context_);
     std::swap(handle_, other.handle_);

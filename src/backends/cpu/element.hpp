@@ -78,8 +78,7 @@ template <typename T>
 using Arithmetic = std::conditional_t<
     kIsComplex<T>, Complex64,
     std::conditional_t<std::is_same_v<T, std::int64_t>, std::int64_t,
-                       std::conditional_t<std::is_same_v<T, float> ||
-                                              std::is_same_v<T, Float16> ||
+                       std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, Float16> ||
                                               std::is_same_v<T, Bfloat16>,
                                           float, double>>>;
 

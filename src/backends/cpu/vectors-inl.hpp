@@ -69,7 +69,7 @@ HWY_INLINE void Pairs(D d, const T* HWY_RESTRICT a, std::int64_t a_step, const T
     const auto same = hn::Set(d, *b);
     for (; i < count; i += lanes) {
       const std::size_t some = count - i < lanes ? count - i : lanes;
-      const auto right = b_step == 0      ? same
+      const auto right = b_step == 0     ? same
                          : some == lanes ? hn::LoadU(d, b + i)
                                          : LoadSome(d, b + i, some);
       each(all, right, i, some);

@@ -15,13 +15,15 @@ namespace {
 std::vector<std::byte> file_of(std::string_view header, std::string_view data, char version = 1) {
   std::string text("\x93NUMPY", 6);
   text += {version, '\0'};
-  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) text += static_cast<char>(header.size() >> (8 * i));
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i)
+    text += static_cast<char>(header.size() >> (8 * i));
   text.append(header).append(data);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
-constexpr std::string_view kTwoBytes = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n";
+constexpr std::string_view kTwoBytes =
+    "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n";
 
 TEST(Npy, ReadsWhatItWrote) {
   Session session;
@@ -51,9 +53,8 @@ TEST(Npy, ReadsFortranOrder) {
 
 TEST(Npy, TakesAnyTrueByteAsTrue) {
   Session session;
-  const Tensor x =
-      parse_npy(file_of("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }",
-                        std::string_view("\0\1\7", 3)));
+  const Tensor x = parse_npy(file_of("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }",
+                                     std::string_view("\0\1\7", 3)));
   EXPECT_EQ(x.to_vector<std::uint8_t>(), (std::vector<std::uint8_t>{0, 1, 1}));
 }
 
@@ -61,22 +62,26 @@ TEST(Npy, RefusesWhatIsMalformed) {
   Session session;
   const auto header = [](std::string_view text) { return file_of(text, "ab"); };
   EXPECT_ERROR(parse_npy({}), kInvalidArgument, "[npy] the file has 0 bytes");
-  EXPECT_ERROR(parse_npy(file_of(kTwoBytes, "a")), kInvalidArgument, "1 bytes of elements", "[2] has 2");
+  EXPECT_ERROR(parse_npy(file_of(kTwoBytes, "a")), kInvalidArgument, "1 bytes of elements",
+               "[2] has 2");
   EXPECT_ERROR(parse_npy(file_of(kTwoBytes, "abc")), kInvalidArgument, "3 bytes of elements");
-  EXPECT_ERROR(parse_npy(file_of(kTwoBytes, "ab", 4)), kInvalidArgument, "version 4 was given, 1 to 3");
+  EXPECT_ERROR(parse_npy(file_of(kTwoBytes, "ab", 4)), kInvalidArgument,
+               "version 4 was given, 1 to 3");
   EXPECT_ERROR(parse_npy(header("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}")),
                kUnsupported, "dtype '>f4' was given, <f4");
   EXPECT_ERROR(parse_npy(header("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}")),
                kInvalidArgument, "a string is missing");
-  EXPECT_ERROR(parse_npy(header("{'descr': '|u1', 'shape': (2,)}")), kInvalidArgument, "lacks one of");
-  EXPECT_ERROR(parse_npy(header("{'descr': '|u1', 'descr': '|u1', 'shape': (2,)}")), kInvalidArgument,
-               "key 'descr' is in the header");
+  EXPECT_ERROR(parse_npy(header("{'descr': '|u1', 'shape': (2,)}")), kInvalidArgument,
+               "lacks one of");
+  EXPECT_ERROR(parse_npy(header("{'descr': '|u1', 'descr': '|u1', 'shape': (2,)}")),
+               kInvalidArgument, "key 'descr' is in the header");
   EXPECT_ERROR(parse_npy(header("{'descr': '|u1', 'fortran_order': 1, 'shape': (2,)}")),
                kInvalidArgument, "neither True nor False");
   EXPECT_ERROR(parse_npy(header("{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}")),
                kInvalidArgument, "an extent is missing or not allowed");
-  EXPECT_ERROR(parse_npy(header("{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,2)}")),
-               kInvalidArgument, "more than 6 extents");
+  EXPECT_ERROR(
+      parse_npy(header("{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,2)}")),
+      kInvalidArgument, "more than 6 extents");
   EXPECT_ERROR(parse_npy(header("{'descr': '<f8', 'fortran_order': False, 'shape': "
                                 "(4294967296, 4294967296)}")),
                kInvalidArgument, "4294967296");

@@ -23,7 +23,8 @@ TEST(SafeTensors, ReadsWhatItWrote) {
   content.tensors.emplace_back("small", tensor<std::uint8_t>({1, 2, 3}, {3}));
   content.tensors.emplace_back("w\"é", tensor({1.5f, -2.0f, 0.0f, 3.0f}, {2, 2}));
   content.tensors.emplace_back("none", tensor<std::int64_t>(std::vector<std::int64_t>{}, {0, 4}));
-  content.tensors.emplace_back("half", ebb::detail::tensor_of(DType::kBfloat16, {}, std::vector<std::byte>(2)));
+  content.tensors.emplace_back(
+      "half", ebb::detail::tensor_of(DType::kBfloat16, {}, std::vector<std::byte>(2)));
   content.metadata = {{"format", "pt"}};
   const std::string path = testing::TempDir() + "ebb_test.safetensors";
   save_safetensors(path, content);
@@ -76,17 +77,23 @@ TEST(SafeTensors, RefusesWhatIsMalformed) {
   EXPECT_ERROR(parse_safetensors(one("U16", "[2]", "[0,4]")), kUnsupported, "dtype \"U16\"");
   EXPECT_ERROR(parse_safetensors(one("U8", "4", "[0,4]")), kInvalidArgument, "shape 4 was given");
   EXPECT_ERROR(parse_safetensors(one("U8", "[-4]", "[0,4]")), kInvalidArgument, "shape [-4]");
-  EXPECT_ERROR(parse_safetensors(one("U8", "[1,1,1,1,1,1,4]", "[0,4]")), kInvalidArgument, "up to 6");
-  EXPECT_ERROR(parse_safetensors(one("U8", "[18446744073709551615]", "[0,4]")), kInvalidArgument, "shape [");
+  EXPECT_ERROR(parse_safetensors(one("U8", "[1,1,1,1,1,1,4]", "[0,4]")), kInvalidArgument,
+               "up to 6");
+  EXPECT_ERROR(parse_safetensors(one("U8", "[18446744073709551615]", "[0,4]")), kInvalidArgument,
+               "shape [");
   EXPECT_ERROR(parse_safetensors(one("F64", "[4294967296,4294967296]", "[0,4]")), kInvalidArgument,
                "4294967296");
   EXPECT_ERROR(parse_safetensors(one("U8", "[4]", "[0]")), kInvalidArgument, "a begin and an end");
   EXPECT_ERROR(parse_safetensors(one("U8", "[4]", "[4,0]")), kInvalidArgument, "4 bytes from 0 on");
   EXPECT_ERROR(parse_safetensors(one("U8", "[3]", "[1,4]")), kInvalidArgument, "3 bytes from 0 on");
-  EXPECT_ERROR(parse_safetensors(one("U8", "[3]", "[0,3]")), kInvalidArgument, "have 3 bytes, the file has 4");
-  EXPECT_ERROR(parse_safetensors(one("U8", "[8]", "[0,8]")), kInvalidArgument, "have 8 bytes, the file has 4");
-  EXPECT_ERROR(parse_safetensors(header(R"({"__metadata__":{"a":1}})")), kInvalidArgument, "note 'a' is 1");
-  EXPECT_ERROR(parse_safetensors(header(R"({"a":{},"a":{}})")), kInvalidArgument, "key 'a' is twice");
+  EXPECT_ERROR(parse_safetensors(one("U8", "[3]", "[0,3]")), kInvalidArgument,
+               "have 3 bytes, the file has 4");
+  EXPECT_ERROR(parse_safetensors(one("U8", "[8]", "[0,8]")), kInvalidArgument,
+               "have 8 bytes, the file has 4");
+  EXPECT_ERROR(parse_safetensors(header(R"({"__metadata__":{"a":1}})")), kInvalidArgument,
+               "note 'a' is 1");
+  EXPECT_ERROR(parse_safetensors(header(R"({"a":{},"a":{}})")), kInvalidArgument,
+               "key 'a' is twice");
   EXPECT_ERROR(parse_safetensors(header(R"({"a":{"dtype":"U8","dtype":"U8"}})")), kInvalidArgument,
                "key 'dtype' is twice");
   EXPECT_ERROR(parse_safetensors(header(R"({"a":[[[[[]]]]]})")), kInvalidArgument, "nested");
