@@ -110,11 +110,13 @@ def far_out(cases):
 
 
 def unary_with_attributes(cases):
-    for dtype in ["float32", "int32", "float64"]:
+    for dtype in ["float32", "int32", "float64", "int64"]:
         x = cases.values((4, 9), dtype, -9, 9)
         cases.add("ClipByValue", [x], np.clip(x, -3, 5), [-3, 5])
+        cases.add("ClipByValue", [x], np.minimum(x, 5), [-np.inf, 5])
         cases.add("Step", [x], np.where(x > 0, 1, 2).astype(x.dtype), [2])
-        expected = np.where(x < 0, x * 0.2, x).astype(np.float32 if dtype == "int32" else x.dtype)
+        expected = np.where(x < 0, x * 0.2, x).astype(
+            np.float32 if dtype.startswith("int") else x.dtype)
         cases.add("LeakyRelu", [x], expected, [0.2])
     nans = np.array([np.nan, -1, 1], np.float32)
     cases.add("Step", [nans], np.array([np.nan, 0.5, 1], np.float32), [0.5])
