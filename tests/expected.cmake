@@ -22,3 +22,14 @@ list(JOIN expected_files "\n" lines)
 file(CONFIGURE OUTPUT "${list}" CONTENT "@lines@\n" @ONLY)
 add_dependencies(test_conformance ebb_expected)
 target_compile_definitions(test_conformance PRIVATE EBB_EXPECTED_LIST="${list}")
+
+# Files that NumPy writes, for tests/conformance/ops_files.cpp.
+set(files "${PROJECT_BINARY_DIR}/expected/files")
+add_custom_command(
+  OUTPUT "${files}/list.txt"
+  COMMAND ${EBB_PYTHON} -B "${PROJECT_SOURCE_DIR}/tools/make_files.py" "${files}"
+  DEPENDS "${PROJECT_SOURCE_DIR}/tools/make_files.py"
+  COMMENT "Files as NumPy writes them")
+add_custom_target(ebb_files DEPENDS "${files}/list.txt")
+add_dependencies(test_conformance ebb_files)
+target_compile_definitions(test_conformance PRIVATE EBB_FILES="${files}")

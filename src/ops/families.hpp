@@ -6,6 +6,7 @@
 namespace ebb::ops {
 
 void add_elementwise(MeaningTable& table);
+void add_blocks(MeaningTable& table);
 void add_creation(MeaningTable& table);
 void add_indexing(MeaningTable& table);
 void add_movement(MeaningTable& table);

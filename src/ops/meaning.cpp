@@ -8,6 +8,7 @@ const MeaningTable& meanings() noexcept {
   static const MeaningTable table = [] {
     MeaningTable filled;
     add_elementwise(filled);
+    add_blocks(filled);
     add_creation(filled);
     add_indexing(filled);
     add_movement(filled);

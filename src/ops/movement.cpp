@@ -295,114 +295,6 @@ void unpack(OpCall& call) {
   call.params(JoinParams{extent(x.shape, 0, axis), extent(x.shape, axis + 1, x.shape.rank())});
 }
 
-// ---- between space, batch and depth
-
-void check_blocks(OpCall& call, const IntList& block, const IntList& pairs) {
-  const Shape& shape = call.input(0).shape;
-  call.check(!block.empty() && block.size() < shape.rank() && pairs.size() == 2 * block.size(),
-             "{} blocks and {} margins were given for rank {}", block.size(), pairs.size(),
-             shape.rank());
-  for (const std::int64_t each : block) {
-    call.check(each >= 1, "block {} was given, at least 1 is allowed", each);
-  }
-  for (const std::int64_t each : pairs) {
-    call.check(each >= 0, "a margin of {} was given, at least 0 is allowed", each);
-  }
-}
-
-// [blocks, batch, space, rest] to [batch, space x block, rest], then the margins are cut off.
-void batch_to_space(OpCall& call) {
-  const Operand& x = call.input(0);
-  const IntList block = call.integers(0), crops = call.integers(1);
-  check_blocks(call, block, crops);
-  const std::size_t spatial = block.size();
-  std::int64_t blocks = 1;
-  for (const std::int64_t each : block) blocks *= each;
-  call.check(x.shape.dims()[0] % blocks == 0, "a batch of {} was given, a multiple of {} is needed",
-             x.shape.dims()[0], blocks);
-  IntList whole(x.shape.dims()), cut;
-  whole[0] /= blocks;
-  for (std::size_t i = 0; i < spatial; ++i) whole[i + 1] *= block[i];
-  cut = whole;
-  for (std::size_t i = 0; i < spatial; ++i) {
-    cut[i + 1] -= crops[2 * i] + crops[2 * i + 1];
-    call.check(cut[i + 1] >= 0, "crops {} and {} were given for an extent of {}", crops[2 * i],
-               crops[2 * i + 1], whole[i + 1]);
-  }
-  const auto from = dense_steps(x.shape);
-  const auto to = dense_steps(Shape(whole));
-  TwoMovesParams params{.between = elements(Shape(whole))};
-  std::int64_t block_step = from[0] * whole[0];
-  IntList block_steps(block);
-  for (std::size_t i = spatial; i-- > 0;) {
-    block_steps[i] = block_step;
-    block_step *= block[i];
-  }
-  params.first.add(whole[0], from[0], to[0]);
-  for (std::size_t i = 0; i < spatial; ++i) {
-    params.first.add(x.shape.dims()[i + 1], from[i + 1], to[i + 1] * block[i]);
-    params.first.add(block[i], block_steps[i], to[i + 1]);
-  }
-  for (std::size_t i = spatial + 1; i < x.shape.rank(); ++i) {
-    params.first.add(x.shape.dims()[i], from[i], to[i]);
-  }
-  const Shape out(cut);
-  const auto out_steps = dense_steps(out);
-  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
-    params.second.add(cut[i], to[i], out_steps[i]);
-    if (i >= 1 && i <= spatial) params.second.from_offset += crops[2 * (i - 1)] * to[i];
-  }
-  params.first.simplify();
-  params.second.simplify();
-  call.make(x.dtype, out);
-  call.params(params);
-}
-
-// Margins of zeros are added, then [batch, space x block, rest] to [blocks, batch, space, rest].
-void space_to_batch(OpCall& call) {
-  const Operand& x = call.input(0);
-  const IntList block = call.integers(0), paddings = call.integers(1);
-  check_blocks(call, block, paddings);
-  const std::size_t spatial = block.size();
-  IntList padded(x.shape.dims()), dims;
-  for (std::size_t i = 0; i < spatial; ++i) {
-    padded[i + 1] += paddings[2 * i] + paddings[2 * i + 1];
-    call.check(padded[i + 1] % block[i] == 0,
-               "an extent of {} with its padding was given, a multiple of {} is needed",
-               padded[i + 1], block[i]);
-  }
-  dims = padded;
-  for (std::size_t i = 0; i < spatial; ++i) {
-    dims[0] *= block[i];
-    dims[i + 1] /= block[i];
-  }
-  const Shape between(padded), out(dims);
-  const auto from = dense_steps(x.shape), mid = dense_steps(between), to = dense_steps(out);
-  TwoMovesParams params{.between = elements(between), .fills_between = true};
-  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
-    params.first.add(x.shape.dims()[i], from[i], mid[i]);
-    if (i >= 1 && i <= spatial) params.first.to_offset += paddings[2 * (i - 1)] * mid[i];
-  }
-  std::int64_t block_step = to[0] * x.shape.dims()[0];
-  IntList block_steps(block);
-  for (std::size_t i = spatial; i-- > 0;) {
-    block_steps[i] = block_step;
-    block_step *= block[i];
-  }
-  params.second.add(x.shape.dims()[0], mid[0], to[0]);
-  for (std::size_t i = 0; i < spatial; ++i) {
-    params.second.add(dims[i + 1], mid[i + 1] * block[i], to[i + 1]);
-    params.second.add(block[i], mid[i + 1], block_steps[i]);
-  }
-  for (std::size_t i = spatial + 1; i < x.shape.rank(); ++i) {
-    params.second.add(dims[i], mid[i], to[i]);
-  }
-  params.first.simplify();
-  params.second.simplify();
-  call.make(x.dtype, out);
-  call.params(params);
-}
-
 void depth_to_space(OpCall& call) {
   const Operand& x = call.input(0);
   call.check(x.shape.rank() == 4, "rank {} was given, 4 is allowed", x.shape.rank());
@@ -468,8 +360,6 @@ void add_movement(MeaningTable& table) {
   table.set(op_id("Pack"), pack);
   table.set(op_id("SplitV"), split);
   table.set(op_id("Unpack"), unpack);
-  table.set(op_id("BatchToSpaceND"), batch_to_space);
-  table.set(op_id("SpaceToBatchND"), space_to_batch);
   table.set(op_id("DepthToSpace"), depth_to_space);
   table.set(op_id("MatrixBandPart"), matrix_band_part);
   table.set(op_id("BroadcastArgs"), broadcast_args);

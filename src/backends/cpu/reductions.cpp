@@ -23,15 +23,23 @@ constexpr std::int64_t kGrain = 128 << 10;  // elements
 
 // ---- what is done with two elements, and where it begins
 
+// Integers wrap around.
+template <typename A>
+using Wrapping = std::conditional_t<std::is_integral_v<A>, std::uint64_t, A>;
+
 template <typename A>
 struct Add {
   static A first() { return A(0); }
-  A operator()(A a, A b) const { return a + b; }
+  A operator()(A a, A b) const {
+    return static_cast<A>(static_cast<Wrapping<A>>(a) + static_cast<Wrapping<A>>(b));
+  }
 };
 template <typename A>
 struct Multiply {
   static A first() { return A(1); }
-  A operator()(A a, A b) const { return a * b; }
+  A operator()(A a, A b) const {
+    return static_cast<A>(static_cast<Wrapping<A>>(a) * static_cast<Wrapping<A>>(b));
+  }
 };
 template <typename A>
 requires std::is_arithmetic_v<A>

@@ -11,6 +11,14 @@ namespace {
 using ops::op_id;
 using ops::OpCall;
 
+// The next total; integers wrap around.
+template <bool kProduct, typename A>
+A next(A total, A value) {
+  using W = std::conditional_t<std::is_integral_v<A>, std::uint64_t, A>;
+  const W a = static_cast<W>(total), b = static_cast<W>(value);
+  return static_cast<A>(kProduct ? a * b : a + b);
+}
+
 template <bool kProduct>
 void scan(OpCall& call) {
   const ops::ScanParams& p = call.params<ops::ScanParams>();
@@ -24,8 +32,7 @@ void scan(OpCall& call) {
       for (std::int64_t i = 0; i < p.count; ++i) {
         const std::int64_t position = base + (p.reversed ? p.count - 1 - i : i) * p.inner;
         if (p.exclusive) y[position] = convert<T>(total);
-        const A value = convert<A>(x[position]);
-        total = kProduct ? total * value : total + value;
+        total = next<kProduct>(total, convert<A>(x[position]));
         if (!p.exclusive) y[position] = convert<T>(total);
       }
     }

@@ -118,9 +118,11 @@ constexpr auto kSelu = [](auto a, const double*) {
 };
 
 constexpr auto kClip = [](auto a, const double* attributes) {
+  // Limits beyond 64-bit integers, infinite ones too, do not limit them.
   using A = decltype(a);
-  const auto least = static_cast<A>(attributes[0]), most = static_cast<A>(attributes[1]);
-  return a > most ? most : a < least ? least : a;
+  if (static_cast<double>(a) > attributes[1]) return static_cast<A>(attributes[1]);
+  if (static_cast<double>(a) < attributes[0]) return static_cast<A>(attributes[0]);
+  return a;
 };
 
 constexpr auto kStep = [](auto a, const double* attributes) {
