@@ -32,20 +32,26 @@ class Budget {
       if (const auto status = ebb_device_set_budget(device, bytes_, mode_); status != EBB_OK)
         return status;
     }
+    for (const ebb_device device : own_) {
+      if (const auto status = ebb_device_set_budget(device, hard_bytes(), EBB_BUDGET_HARD);
+          status != EBB_OK)
+        return status;
+    }
     return EBB_OK;
   }
 
-  // Ebb's own memory: no budget unless the user chose one.
+  // Ebb's own memory, beneath a foreign device that carries the soft budget: a limit only where the
+  // user wants a strict one.
   ebb_status open_own(const char* name, ebb_device* device) {
     const std::lock_guard lock(mutex_);
     ebb_device_options options{};
     options.size = sizeof options;
     options.kind = EBB_DEVICE_SYSTEM;
     options.name = name;
-    options.budget = bytes_;
-    options.mode = mode_;
+    options.budget = hard_bytes();
+    options.mode = EBB_BUDGET_HARD;
     const ebb_status status = ebb_device_open(&options, device);
-    if (status == EBB_OK) devices_.insert(*device);
+    if (status == EBB_OK) own_.insert(*device);
     return status;
   }
 
@@ -63,10 +69,13 @@ class Budget {
   }
 
  private:
+  std::uint64_t hard_bytes() const { return mode_ == EBB_BUDGET_HARD ? bytes_ : 0; }
+
   std::mutex mutex_;
   std::uint64_t bytes_ = 0;
   std::uint32_t mode_ = EBB_BUDGET_SOFT;
   std::set<ebb_device> devices_;
+  std::set<ebb_device> own_;
 };
 
 }  // namespace ebb::node

@@ -45,7 +45,8 @@ export class Kernels {
     const { write } = backend;
     const { fresh } = this;
     backend.write = (values, shape, dtype) => {
-      const dataId = write.call(backend, values, shape, dtype);
+      const create = (): DataId => write.call(backend, values, shape, dtype);
+      const dataId = backend.runtime === undefined ? create() : this.createOwn(backend, create);
       if (this.running > 0) {
         fresh[this.allocated++] = backend;
         fresh[this.allocated++] = dataId;
@@ -53,6 +54,19 @@ export class Kernels {
       return dataId;
     };
     if (typeof backend.wasm?._malloc === 'function') this.guard(backend.wasm, device);
+  }
+
+  /** Data of backend `ebb` that no kernel asked for: room may be made while it waits. */
+  private createOwn(backend: Backend, create: () => DataId): DataId {
+    for (;;) {
+      try {
+        return create();
+      } catch (error) {
+        const { code, message } = error as EbbError;
+        if (code !== 'EBB_OUT_OF_MEMORY' || this.running > 0) throw error;
+        this.makeRoom(backend, message, error);
+      }
+    }
   }
 
   private guard(wasm: WasmModule, device: number): void {

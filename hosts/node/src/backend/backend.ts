@@ -8,7 +8,7 @@ import {
 } from '@tensorflow/tfjs-core';
 import { EbbError } from '../errors';
 import { bytesOf } from '../tfjs';
-import { codeOf, EbbData, emptyValues, nativeValues, sameShape, sizeOf } from './data';
+import { codeOf, EbbData, nativeValues, sameShape, sizeOf, unwritten, zeros } from './data';
 import { Runtime } from './runtime';
 
 type DataId = object;
@@ -48,7 +48,7 @@ export class EbbBackend extends KernelBackend {
     const data = this.find(dataId, 'dataSync');
     if (data.strings !== undefined) return data.strings;
     const size = sizeOf(data.shape);
-    const values = emptyValues(data.dtype, size);
+    const values = unwritten(data.dtype, size);
     if (size > 0) this.runtime.read(data.handle, values);
     return values;
   }
@@ -176,7 +176,7 @@ export class EbbBackend extends KernelBackend {
     }
     const given =
       values === null || values === undefined
-        ? emptyValues(dtype, sizeOf(shape))
+        ? zeros(dtype, sizeOf(shape))
         : nativeValues(dtype, values as unknown as ArrayLike<number>);
     data.handle = this.runtime.write(codeOf(dtype), shape, given);
   }

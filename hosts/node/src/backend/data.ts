@@ -1,5 +1,6 @@
 // What stands behind a tensor of backend `ebb`.
 import type { DataType } from '@tensorflow/tfjs-core';
+import { bytesOf } from '../tfjs';
 
 interface View {
   readonly shape: readonly number[];
@@ -50,21 +51,38 @@ export function codeOf(dtype: DataType): number {
   return CODES[dtype] as number;
 }
 
-/** A typed array that a tensor's content fits into. */
-export function emptyValues(dtype: DataType, size: number): Float32Array | Int32Array | Uint8Array {
-  switch (dtype) {
-    case 'int32':
-      return new Int32Array(size);
-    case 'bool':
-      return new Uint8Array(size);
-    case 'complex64':
-      return new Float32Array(size * 2);
-    default:
-      return new Float32Array(size);
-  }
+type Numbers = Float32Array | Int32Array | Uint8Array;
+
+/** A typed array of zeros that a tensor's content fits into. */
+export function zeros(dtype: DataType, size: number): Numbers {
+  return arrayOver(dtype, size, undefined);
 }
 
-type Numbers = Float32Array | Int32Array | Uint8Array;
+/** From this many bytes on, not writing zeros first is worth a detour. */
+const LARGE = 1 << 14;
+
+/** One whose content is about to be written. */
+export function unwritten(dtype: DataType, size: number): Numbers {
+  const bytes = bytesOf(dtype, size);
+  return arrayOver(
+    dtype,
+    size,
+    bytes < LARGE ? undefined : (Buffer.allocUnsafeSlow(bytes).buffer as ArrayBuffer),
+  );
+}
+
+function arrayOver(dtype: DataType, size: number, memory: ArrayBuffer | undefined): Numbers {
+  switch (dtype) {
+    case 'int32':
+      return memory === undefined ? new Int32Array(size) : new Int32Array(memory);
+    case 'bool':
+      return memory === undefined ? new Uint8Array(size) : new Uint8Array(memory);
+    case 'complex64':
+      return memory === undefined ? new Float32Array(size * 2) : new Float32Array(memory);
+    default:
+      return memory === undefined ? new Float32Array(size) : new Float32Array(memory);
+  }
+}
 
 /** The values as the native tensor has them: mostly the array that was given. */
 export function nativeValues(dtype: DataType, values: ArrayLike<number>): Numbers {
