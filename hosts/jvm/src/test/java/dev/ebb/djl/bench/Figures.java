@@ -21,6 +21,8 @@ import java.util.regex.Pattern;
 public final class Figures {
     private static final int MILLION = 1 << 20;
     private static final int BUDGET_MB = 256;
+    private static final int IMAGES = Integer.getInteger("ebb.bench.images", 60_000);
+    private static final int ROUNDS = Integer.getInteger("ebb.bench.rounds", 3);
 
     private final List<String> rows = new ArrayList<>();
     private final String wanted;
@@ -87,7 +89,7 @@ public final class Figures {
                 closed.number("peak"), above, 100.0);
         Samples times = new Samples();
         Samples off = new Samples();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < ROUNDS; i++) {
             times.add(loop(Fork.reclaiming(), 200_000, 1000, "drop").number("seconds"));
             off.add(loop(Fork.withAgent(), 200_000, 1000, "drop").number("seconds"));
         }
@@ -124,10 +126,10 @@ public final class Figures {
     }
 
     private static double[] epochs(Fork fork, int count) throws Exception {
-        Fork.Result result = checked(fork.run(MnistTraining.class, "wellwritten", count, 60_000));
+        Fork.Result result = checked(fork.run(MnistTraining.class, "wellwritten", count, IMAGES));
         System.out.println(result.text());
         double[] seconds = new double[count];
-        Matcher matcher = Pattern.compile("\"epoch\": (\\d+), \"seconds\": ([0-9.]+)").matcher(result.text());
+        Matcher matcher = Pattern.compile("\"epoch\": (\\d+), \"seconds\": [0-9.]+, \"processor\": ([0-9.]+)").matcher(result.text());
         while (matcher.find()) {
             seconds[Integer.parseInt(matcher.group(1)) - 1] = Double.parseDouble(matcher.group(2));
         }
