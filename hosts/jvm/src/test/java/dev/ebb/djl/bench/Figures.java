@@ -69,8 +69,9 @@ public final class Figures {
     private void watching() throws Exception {
         double us = run(Fork.withAgent(), "watch").number("us");
         row("JVM: watching one array, beyond closing it by hand (us)", us, null, us, 0.5);
-        double bytes = run(Fork.withAgent(), "heap").number("bytes");
-        row("JVM: heap behind one watched array (bytes)", bytes, null, bytes, 200.0);
+        double watched = run(Fork.reclaiming(), "heap").number("bytes");
+        double stock = run(Fork.stock(), "heap").number("bytes");
+        row("JVM: heap behind one array, watched - not (bytes)", watched, stock, watched - stock, 200.0);
     }
 
     private void gradients() throws Exception {

@@ -24,6 +24,7 @@ import java.util.List;
  * that a noisy machine troubles both alike.
  */
 public final class Work {
+    private static final int HELD = 100_000;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private Work() {}
@@ -141,43 +142,31 @@ public final class Work {
         }
     }
 
-    /** What an array costs that is dropped and comes back by itself, beyond one that is closed with reclaim off. */
+    /**
+     * What an array costs its thread that is dropped and comes back by itself, beyond one that is closed with reclaim
+     * off: birth, notice, free and books all happen there. The collector's own threads are not in it.
+     */
     private static void watching() throws Exception {
-        int rounds = 6;
-        int perRound = 150_000; // the process's clock ticks in hundredths of a second
+        int perBlock = 20_000;
         try (NDManager manager = NDManager.newBaseManager()) {
             NDArray a = manager.ones(new Shape(1));
             NDArray b = manager.ones(new Shape(1));
-            double extra = 0;
-            for (int i = -1; i < rounds; i++) {
-                double dropped = processorTime(true, () -> addAndDrop(a, b, perRound));
-                double closed = processorTime(false, () -> addAndClose(a, b, perRound));
-                extra += i < 0 ? 0 : dropped - closed;
+            Samples extra = new Samples();
+            for (int i = 0; i < 40; i++) {
+                double dropped = timed(true, () -> addAndDrop(a, b, perBlock));
+                double closed = timed(false, () -> addAndClose(a, b, perBlock));
+                if (i >= 10) {
+                    extra.add((dropped - closed) / perBlock);
+                }
             }
-            System.out.println("us=" + extra / rounds / perRound / 1e3);
+            System.out.println("us=" + extra.median() / 1e3);
         }
     }
 
-    private static double processorTime(boolean reclaiming, Block block) throws Exception {
-        Ebb.reclaim(reclaiming);
-        long start = processNanos();
-        block.run();
-        return processNanos() - start;
-    }
-
-    private static long processNanos() {
-        var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        return system.getProcessCpuTime();
-    }
-
-    /** Heap behind one live array, watched and not. */
+    /** Heap behind one live array; run with and without the agent, the difference is Ebb's. */
     private static void heapOfOne() throws Exception {
-        int count = 100_000;
-        double plain = heapOf(count);
-        Ebb.reclaim(true);
         heapOf(1000); // maps, queues and classes are there before it counts
-        double watched = heapOf(count);
-        System.out.println("bytes=" + (watched - plain) / count);
+        System.out.println("bytes=" + heapOf(HELD) / HELD);
     }
 
     private static double heapOf(int count) throws Exception {
