@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|test|bench|soak|demo.
+"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|test|bench|soak|asan|demo.
 
 Java is JAVA_HOME's, or the one on the PATH.
 """
@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,6 +110,34 @@ def soak(seconds: int) -> None:
     program(NEWEST, "dev.ebb.djl.soak.Soak", seconds, flags=(f"-javaagent:{jar()}",))
 
 
+def asan(repetitions: int) -> None:
+    """Threads that make, drop and close, with Ebb's native part under AddressSanitizer. The JVM uses
+    SIGSEGV itself and does not free what it has at exit."""
+    folder = ROOT / "build/jvm-asan"
+    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "--log-level=WARNING",
+        "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DEBB_SANITIZE=address", "-DEBB_BUILD_JVM=ON",
+        "-DEBB_SHARED=OFF", "-DEBB_FMT_HEADER_ONLY=ON", "-DEBB_BUILD_TESTS=OFF",
+        "-DEBB_BUILD_EXAMPLES=OFF")
+    run("cmake", "--build", folder, "--target", "ebb_jni", "-j", os.cpu_count() or 2)
+    checked = folder / jar().name
+    inside = "dev/ebb/djl/native/linux-x86_64/libebb_jni.so"
+    with zipfile.ZipFile(jar()) as old, zipfile.ZipFile(checked, "w") as new:
+        for entry in old.infolist():
+            data = old.read(entry)
+            if entry.filename == inside:
+                data = (folder / "native/linux-x86_64/libebb_jni.so").read_bytes()
+            new.writestr(entry, data)
+    library = subprocess.run(["g++", "-print-file-name=libasan.so"], check=True,
+                             capture_output=True, text=True).stdout.strip()
+    variables = {"LD_PRELOAD": library,
+                 "ASAN_OPTIONS": "handle_segv=0:detect_leaks=0:allocator_may_return_null=1"}
+    path = class_path(NEWEST).replace(str(jar()), str(checked))
+    subprocess.run([java(), f"-javaagent:{checked}", "-Debb.reclaim=true", "-Debb.budget=2MB",
+                    "-Dai.djl.offline=true", "-cp", path, "dev.ebb.djl.threads.Churn", "8",
+                    str(repetitions), "200"],
+                   cwd=ROOT, check=True, env={**environment(), **variables})
+
+
 def demo() -> None:
     folder = subprocess.run([ROOT / "tools/ensure_node.sh"], check=True, capture_output=True,
                             text=True).stdout.strip()
@@ -120,10 +149,11 @@ def demo() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["build", "test", "bench", "soak", "demo"])
+    parser.add_argument("what", choices=["build", "test", "bench", "soak", "asan", "demo"])
     parser.add_argument("--djl", nargs="+", choices=SETS, default=list(SETS), help="test: with")
     parser.add_argument("--part", default="", help="bench: figures of this part only")
     parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak: how long")
+    parser.add_argument("--repetitions", type=int, default=5, help="asan: how often")
     chosen = parser.parse_args()
     try:
         build()
@@ -133,6 +163,8 @@ def main() -> int:
             bench(chosen.part)
         elif chosen.what == "soak":
             soak(chosen.seconds)
+        elif chosen.what == "asan":
+            asan(chosen.repetitions)
         elif chosen.what == "demo":
             demo()
     except subprocess.CalledProcessError as error:

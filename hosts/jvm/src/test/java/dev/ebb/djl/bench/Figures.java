@@ -21,6 +21,8 @@ import java.util.regex.Pattern;
 public final class Figures {
     private static final int MILLION = 1 << 20;
     private static final int BUDGET_MB = 256;
+    private static final int IMAGES = Integer.getInteger("ebb.bench.images", 60_000);
+    private static final int ROUNDS = Integer.getInteger("ebb.bench.rounds", 3);
 
     private final List<String> rows = new ArrayList<>();
     private final String wanted;
@@ -67,8 +69,9 @@ public final class Figures {
     private void watching() throws Exception {
         double us = run(Fork.withAgent(), "watch").number("us");
         row("JVM: watching one array, beyond closing it by hand (us)", us, null, us, 0.5);
-        double bytes = run(Fork.withAgent(), "heap").number("bytes");
-        row("JVM: heap behind one watched array (bytes)", bytes, null, bytes, 200.0);
+        double watched = run(Fork.reclaiming(), "heap").number("bytes");
+        double stock = run(Fork.stock(), "heap").number("bytes");
+        row("JVM: heap behind one array, watched - not (bytes)", watched, stock, watched - stock, 200.0);
     }
 
     private void gradients() throws Exception {
@@ -87,7 +90,7 @@ public final class Figures {
                 closed.number("peak"), above, 100.0);
         Samples times = new Samples();
         Samples off = new Samples();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < ROUNDS; i++) {
             times.add(loop(Fork.reclaiming(), 200_000, 1000, "drop").number("seconds"));
             off.add(loop(Fork.withAgent(), 200_000, 1000, "drop").number("seconds"));
         }
@@ -124,10 +127,10 @@ public final class Figures {
     }
 
     private static double[] epochs(Fork fork, int count) throws Exception {
-        Fork.Result result = checked(fork.run(MnistTraining.class, "wellwritten", count, 60_000));
+        Fork.Result result = checked(fork.run(MnistTraining.class, "wellwritten", count, IMAGES));
         System.out.println(result.text());
         double[] seconds = new double[count];
-        Matcher matcher = Pattern.compile("\"epoch\": (\\d+), \"seconds\": ([0-9.]+)").matcher(result.text());
+        Matcher matcher = Pattern.compile("\"epoch\": (\\d+), \"seconds\": [0-9.]+, \"processor\": ([0-9.]+)").matcher(result.text());
         while (matcher.find()) {
             seconds[Integer.parseInt(matcher.group(1)) - 1] = Double.parseDouble(matcher.group(2));
         }
