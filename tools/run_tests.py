@@ -309,6 +309,7 @@ def node_soak_stage() -> list[Suite]:
         return [one("node build", False)]
     env = {**node_environment(), "EBB_SOAK_SECONDS": str(OPTIONS.soak_minutes * 60)}
     return [check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", env=env),
+            check("node wasm full", "node", "hosts/node/soak/wasm_exhaustion.mjs", env=env),
             check("node server", "node", "hosts/node/soak/server.mjs", env=env)]
 
 
@@ -379,7 +380,8 @@ SOAK_STAGES = [
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
     Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),
-    Stage("node", "5,000,000 tidied tensors, a careless server", node_soak_stage, NODE_PACKAGE),
+    Stage("node", "5,000,000 tidied tensors, wasm's 4 GB filled, a careless server, MNIST", node_soak_stage,
+          NODE_PACKAGE),
     Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
 ]
 

@@ -13,6 +13,7 @@ import {
   type Engine,
   isVariable,
   newRecord,
+  OP_SUFFIX,
   type Tensor,
 } from './tfjs';
 
@@ -169,7 +170,7 @@ export class Books {
     this.bytesBorn = 0;
     this.signals[Signal.Notices] = 0;
     this.settle(this.native.safePoint(this.lastDevice, 0));
-    if (this.early.due() && this.native.reclaiming()) {
+    if (this.early.due() && !this.inTidy() && this.native.reclaiming()) {
       this.early.run(this.collectMinor);
     }
   }
@@ -196,6 +197,12 @@ export class Books {
     this.lastBackend = backend;
     this.lastDevice = deviceOf(this.engine, backend, (device) => this.onBackend(backend, device));
     return this.lastDevice;
+  }
+
+  /** What is made in a tidy comes back at its end: collecting would be for little. */
+  private inTidy(): boolean {
+    const [outermost] = this.engine.state.scopeStack;
+    return outermost !== undefined && !outermost.name.endsWith(OP_SUFFIX);
   }
 
   private readonly collectMinor = (): number => {

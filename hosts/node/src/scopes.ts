@@ -4,9 +4,8 @@ import type { Books } from './books';
 import { tensorsIn } from './containers';
 import { currentRegion, ownerNow } from './regions';
 import type { Sites } from './sites';
-import { type Engine, isTensor, type Scope, type Tensor } from './tfjs';
+import { type Engine, isTensor, OP_SUFFIX, type Scope, type Tensor } from './tfjs';
 
-const OP_SUFFIX = '__op';
 const FIRST_SWEEP = 1024;
 
 export class Scopes {

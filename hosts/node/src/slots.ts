@@ -1,21 +1,8 @@
 // What is known of each watched tensor once the tensor itself is gone, by slot, and the way from a
-// tensor's id to its slot. Numbers throughout: nothing here is made for each tensor. What belongs together
-// lies together, because kernels leave little of it in the caches.
+// tensor's id to its slot. Arrays of numbers throughout: nothing here is made for each tensor.
 import type { DataRecord } from './tfjs';
 
 const NONE = -1;
-
-/** Fields of a slot: a cache line of its own. */
-const enum Field {
-  Id,
-  Size,
-  Dtype,
-  Site,
-  /** Slots over the same data, so that one of them can always speak for it; the next free slot. */
-  Next,
-  Last,
-  Stride = 8,
-}
 
 export class Slots {
   records: DataRecord[] = [];
@@ -23,75 +10,72 @@ export class Slots {
   readonly names = new Map<number, string>();
   count = 0;
 
-  private fields = new Float64Array(64 * Field.Stride);
-  /** First of the free slots. */
+  private ids = new Float64Array(64);
+  private sizes = new Float64Array(64);
+  private sites = new Uint32Array(64);
+  private dtypes = new Uint8Array(64);
+
+  /** First of the free slots; `nextOfData` leads on. */
   private free = NONE;
   private used = 0;
-  // Open addressing: id, slot, id, slot, ... Ids are consecutive, so their low bits hash well.
-  private table = new Float64Array(512).fill(NONE);
+  // Slots over the same data, so that one of them can always speak for it.
+  private nextOfData = new Int32Array(64);
+  private lastOfData = new Int32Array(64);
+  // Open addressing by id; ids are consecutive, so their low bits hash well.
+  private keys = new Float64Array(256).fill(NONE);
+  private values = new Uint32Array(256);
   private mask = 255;
 
   id(slot: number): number {
-    return this.fields[slot * Field.Stride + Field.Id] as number;
+    return this.ids[slot] as number;
   }
 
   size(slot: number): number {
-    return this.fields[slot * Field.Stride + Field.Size] as number;
+    return this.sizes[slot] as number;
   }
 
   dtype(slot: number): number {
-    return this.fields[slot * Field.Stride + Field.Dtype] as number;
+    return this.dtypes[slot] as number;
   }
 
   site(slot: number): number {
-    return this.fields[slot * Field.Stride + Field.Site] as number;
+    return this.sites[slot] as number;
   }
 
   find(id: number): number {
-    const { table, mask } = this;
+    const { keys, mask } = this;
     for (let i = id & mask; ; i = (i + 1) & mask) {
-      const key = table[2 * i];
-      if (key === id) return table[2 * i + 1] as number;
+      const key = keys[i];
+      if (key === id) return this.values[i] as number;
       if (key === NONE) return NONE;
     }
   }
 
   take(id: number, dtype: number, size: number, site: number, record: DataRecord): number {
     const slot = this.free === NONE ? this.used++ : this.free;
-    if (slot * Field.Stride >= this.fields.length) this.grow();
-    const { fields } = this;
-    const at = slot * Field.Stride;
-    if (slot === this.free) this.free = fields[at + Field.Next] as number;
-    fields[at + Field.Id] = id;
-    fields[at + Field.Size] = size;
-    fields[at + Field.Dtype] = dtype;
-    fields[at + Field.Site] = site;
-    fields[at + Field.Next] = record.ebbSlot;
-    fields[at + Field.Last] = NONE;
-    if (record.ebbSlot !== NONE) fields[record.ebbSlot * Field.Stride + Field.Last] = slot;
-    record.ebbSlot = slot;
+    if (slot === this.free) this.free = this.nextOfData[slot] as number;
+    if (slot >= this.ids.length) this.grow();
+    this.ids[slot] = id;
+    this.sizes[slot] = size;
+    this.dtypes[slot] = dtype;
+    this.sites[slot] = site;
     this.records[slot] = record;
     this.insert(id, slot);
+    this.join(slot, record);
     this.count++;
     return slot;
   }
 
   /** Frees a slot; returns the record of its data. */
   release(slot: number): DataRecord {
-    const { fields } = this;
     const record = this.records[slot] as DataRecord;
-    const at = slot * Field.Stride;
-    const next = fields[at + Field.Next] as number;
-    const last = fields[at + Field.Last] as number;
-    if (next !== NONE) fields[next * Field.Stride + Field.Last] = last;
-    if (last !== NONE) fields[last * Field.Stride + Field.Next] = next;
-    else record.ebbSlot = next;
-    this.remove(fields[at + Field.Id] as number);
-    fields[at + Field.Id] = NONE;
-    fields[at + Field.Next] = this.free;
-    this.free = slot;
+    this.leave(slot, record);
+    this.remove(this.ids[slot] as number);
+    this.ids[slot] = NONE;
     this.records[slot] = EMPTY;
     if (this.names.size > 0) this.names.delete(slot);
+    this.nextOfData[slot] = this.free;
+    this.free = slot;
     this.count--;
     return record;
   }
@@ -99,53 +83,79 @@ export class Slots {
   /** Every live slot; for the few occasions that concern them all (`engine().reset()`). */
   *live(): Generator<number> {
     for (let slot = 0; slot < this.used; slot++) {
-      if (this.id(slot) !== NONE) yield slot;
+      if (this.ids[slot] !== NONE) yield slot;
     }
+  }
+
+  private join(slot: number, record: DataRecord): void {
+    const head = record.ebbSlot;
+    this.nextOfData[slot] = head;
+    this.lastOfData[slot] = NONE;
+    if (head !== NONE) this.lastOfData[head] = slot;
+    record.ebbSlot = slot;
+  }
+
+  private leave(slot: number, record: DataRecord): void {
+    const next = this.nextOfData[slot] as number;
+    const last = this.lastOfData[slot] as number;
+    if (next !== NONE) this.lastOfData[next] = last;
+    if (last !== NONE) this.nextOfData[last] = next;
+    else record.ebbSlot = next;
   }
 
   private insert(id: number, slot: number): void {
     if (this.count * 2 >= this.mask) this.rehash();
-    place(this.table, this.mask, id, slot);
+    const { keys, mask } = this;
+    let i = id & mask;
+    while (keys[i] !== NONE) i = (i + 1) & mask;
+    keys[i] = id;
+    this.values[i] = slot;
   }
 
   /** Closes the gap by moving up what probed past it, so no tombstones gather. */
   private remove(id: number): void {
-    const { table, mask } = this;
+    const { keys, values, mask } = this;
     let gap = id & mask;
-    while (table[2 * gap] !== id) gap = (gap + 1) & mask;
-    for (let i = (gap + 1) & mask; table[2 * i] !== NONE; i = (i + 1) & mask) {
-      const home = (table[2 * i] as number) & mask;
+    while (keys[gap] !== id) gap = (gap + 1) & mask;
+    for (let i = (gap + 1) & mask; keys[i] !== NONE; i = (i + 1) & mask) {
+      const home = (keys[i] as number) & mask;
       if (((i - home) & mask) < ((i - gap) & mask)) continue;
-      table[2 * gap] = table[2 * i] as number;
-      table[2 * gap + 1] = table[2 * i + 1] as number;
+      keys[gap] = keys[i] as number;
+      values[gap] = values[i] as number;
       gap = i;
     }
-    table[2 * gap] = NONE;
+    keys[gap] = NONE;
   }
 
   private rehash(): void {
-    const { table } = this;
+    const { keys, values } = this;
     this.mask = this.mask * 2 + 1;
-    this.table = new Float64Array(table.length * 2).fill(NONE);
-    for (let i = 0; i < table.length; i += 2) {
-      if (table[i] !== NONE) {
-        place(this.table, this.mask, table[i] as number, table[i + 1] as number);
-      }
+    this.keys = new Float64Array(this.mask + 1).fill(NONE);
+    this.values = new Uint32Array(this.mask + 1);
+    for (let old = 0; old < keys.length; old++) {
+      const id = keys[old] as number;
+      if (id === NONE) continue;
+      let i = id & this.mask;
+      while (this.keys[i] !== NONE) i = (i + 1) & this.mask;
+      this.keys[i] = id;
+      this.values[i] = values[old] as number;
     }
   }
 
   private grow(): void {
-    const wider = new Float64Array(this.fields.length * 2);
-    wider.set(this.fields);
-    this.fields = wider;
+    const capacity = this.ids.length * 2;
+    const wider = <T extends Float64Array | Uint32Array | Int32Array | Uint8Array>(old: T): T => {
+      const array = new (old.constructor as new (length: number) => T)(capacity);
+      array.set(old);
+      return array;
+    };
+    this.ids = wider(this.ids);
+    this.sizes = wider(this.sizes);
+    this.sites = wider(this.sites);
+    this.dtypes = wider(this.dtypes);
+    this.nextOfData = wider(this.nextOfData);
+    this.lastOfData = wider(this.lastOfData);
   }
-}
-
-function place(table: Float64Array, mask: number, id: number, slot: number): void {
-  let i = id & mask;
-  while (table[2 * i] !== NONE) i = (i + 1) & mask;
-  table[2 * i] = id;
-  table[2 * i + 1] = slot;
 }
 
 const EMPTY = Object.freeze({}) as DataRecord;

@@ -118,6 +118,9 @@ export interface Engine {
   keep<T extends Tensor>(tensor: T): T;
 }
 
+/** How the scopes end that TensorFlow.js opens for each of its operations. */
+export const OP_SUFFIX = '__op';
+
 const holder = globalThis as { _tfengine?: Engine };
 
 export function currentEngine(): Engine | undefined {
