@@ -310,7 +310,8 @@ def node_soak_stage() -> list[Suite]:
     env = {**node_environment(), "EBB_SOAK_SECONDS": str(OPTIONS.soak_minutes * 60)}
     return [check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", env=env),
             check("node wasm full", "node", "hosts/node/soak/wasm_exhaustion.mjs", env=env),
-            check("node server", "node", "hosts/node/soak/server.mjs", env=env)]
+            check("node server", "node", "hosts/node/soak/server.mjs", env=env),
+            check("node mnist", "node", "hosts/node/soak/backend_mnist.mjs", env=env)]
 
 
 # ---- hosts/jvm ----------------------------------------------------------------------------------
