@@ -9,7 +9,10 @@ namespace {
 using namespace ebb_jni;
 
 constexpr jint kBatch = 256;  // Stripe.BATCH
-constexpr int kSpec = 3;      // longs a birth: bytes, region, site << 32 | device
+constexpr int kSpec = 4;      // longs a birth: bytes, region, site << 32 | device, how it ended
+
+// How it ended before it was booked: Stripe's reasons, or alive.
+enum End : jlong { kAlive = -1, kDisposed = 0, kWithRegion = 1, kReclaimed = 2 };
 
 using Handles = std::array<jlong, kBatch>;
 
@@ -31,14 +34,51 @@ ebb_handle adopt_one(const jlong* spec) {
   return ebb_tensor_adopt(world().context, &foreign, &handle) == EBB_OK ? handle : 0;
 }
 
-// handles[i]: the core's name of the i-th, 0 where it could not be booked.
+// Those that ended with their manager: in a region of their own, which is closed.
+class Farewell {
+ public:
+  void add(ebb_handle handle) {
+    if (region_ == 0 && ebb_region_open(world().context, 0, nullptr, &region_) != EBB_OK) return;
+    ebb_region_attach(world().context, region_, handle);
+  }
+  ~Farewell() {
+    if (region_ != 0) ebb_region_close(world().context, region_);
+  }
+
+ private:
+  ebb_region region_ = 0;
+};
+
+void end_one(ebb_handle handle, jlong how, Farewell& farewell) {
+  switch (how) {
+    case kDisposed:
+      ebb_tensor_dispose(world().context, handle);
+      break;
+    case kWithRegion:
+      farewell.add(handle);
+      break;
+    case kReclaimed:
+      ebb_orphan(handle);
+      break;
+    default:
+      break;
+  }
+}
+
+// Books births, and the ends of those that have ended meanwhile. handles[i]: the core's name of the
+// i-th, 0 where it could not be booked.
 void adopt(JNIEnv* env, jclass, jlongArray specs, jint count, jlongArray handles) {
   std::array<jlong, kBatch * kSpec> given;
   Handles made;
   count = count < kBatch ? count : kBatch;
   env->GetLongArrayRegion(specs, 0, count * kSpec, given.data());
   if (env->ExceptionCheck()) return;
-  for (jint i = 0; i < count; ++i) made[i] = static_cast<jlong>(adopt_one(&given[i * kSpec]));
+  Farewell farewell;
+  for (jint i = 0; i < count; ++i) {
+    const ebb_handle handle = adopt_one(&given[i * kSpec]);
+    made[i] = static_cast<jlong>(handle);
+    if (handle != 0) end_one(handle, given[i * kSpec + 3], farewell);
+  }
   env->SetLongArrayRegion(handles, 0, count, made.data());
 }
 
@@ -50,16 +90,11 @@ void dispose(JNIEnv* env, jclass, jlongArray handles, jint count) {
   }
 }
 
-// Ends them as what a manager took along: in a region of their own, which is closed.
 void end_with_region(JNIEnv* env, jclass, jlongArray handles, jint count) {
   Handles given;
   count = read(env, handles, count, given);
-  ebb_region region = 0;
-  if (ebb_region_open(world().context, 0, nullptr, &region) != EBB_OK) return;
-  for (jint i = 0; i < count; ++i) {
-    ebb_region_attach(world().context, region, static_cast<ebb_handle>(given[i]));
-  }
-  ebb_region_close(world().context, region);
+  Farewell farewell;
+  for (jint i = 0; i < count; ++i) farewell.add(static_cast<ebb_handle>(given[i]));
 }
 
 void orphan(JNIEnv* env, jclass, jlongArray handles, jint count) {

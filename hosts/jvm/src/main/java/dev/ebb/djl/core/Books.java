@@ -44,9 +44,6 @@ final class Books {
         flush();
         Native.safePoint(0, 0);
         Native.memory(reading);
-        for (Stripe stripe : Stripe.all()) {
-            stripe.addTo(reading);
-        }
         return reading;
     }
 }

@@ -2,7 +2,7 @@ package dev.ebb.djl.core;
 
 /**
  * Births and ends of some threads' arrays on their way to the core's books. Births wait until there are {@link #BATCH}
- * of them, or {@code mostBytes}; an array that ends before never reaches the core and is counted here.
+ * of them, or {@code mostBytes}; an array that ends before is booked with its end in the same call.
  */
 final class Stripe {
 
@@ -15,7 +15,8 @@ final class Stripe {
     /** What an engine needs for an array beside its data: a guess, for pressure only. */
     private static final int OVERHEAD = 512;
 
-    private static final int SPEC = 3;
+    private static final int ALIVE = -1;
+    private static final int SPEC = 4;
     private static final int COUNT = 16;
     private static final Stripe[] ALL = new Stripe[COUNT];
     private static volatile long mostBytes = 8L << 20;
@@ -27,13 +28,10 @@ final class Stripe {
     }
 
     private final Watch[] births = new Watch[BATCH];
-    private final Watch[] adopting = new Watch[BATCH];
     private final long[] specs = new long[BATCH * SPEC];
     private final long[] handles = new long[BATCH];
     private final long[][] ends = new long[REASONS][BATCH];
     private final int[] ending = new int[REASONS];
-    private final long[] count = new long[REASONS];
-    private final long[] bytes = new long[REASONS];
     private int born;
     private long movedBytes; // born and ended since the last flush
     private long net; // of what is alive, adopted or not: bytes, and OVERHEAD each
@@ -75,9 +73,8 @@ final class Stripe {
         }
         net -= watch.bytes + OVERHEAD;
         if (watch.state == Watch.PENDING) {
-            count[reason]++;
-            bytes[reason] += watch.bytes;
             watch.state = Watch.ENDED;
+            watch.ended = (byte) reason;
         } else {
             watch.state = Watch.ENDED;
             ends[reason][ending[reason]++] = watch.core;
@@ -117,27 +114,25 @@ final class Stripe {
     }
 
     private void adopt() {
-        int alive = 0;
-        for (int i = 0; i < born; i++) {
-            Watch watch = births[i];
-            births[i] = null;
-            if (watch.state == Watch.PENDING) {
-                specs[alive * SPEC] = watch.bytes;
-                specs[alive * SPEC + 1] = watch.owner.region();
-                specs[alive * SPEC + 2] = ((long) watch.site << 32) | watch.device;
-                adopting[alive++] = watch;
-            }
-        }
-        born = 0;
-        if (alive == 0) {
+        if (born == 0) {
             return;
         }
-        Native.adopt(specs, alive, handles);
-        for (int i = 0; i < alive; i++) {
-            adopting[i].core = handles[i];
-            adopting[i].state = Watch.ADOPTED;
-            adopting[i] = null;
+        for (int i = 0; i < born; i++) {
+            Watch watch = births[i];
+            specs[i * SPEC] = watch.bytes;
+            specs[i * SPEC + 1] = watch.owner.region();
+            specs[i * SPEC + 2] = ((long) watch.site << 32) | watch.device;
+            specs[i * SPEC + 3] = watch.state == Watch.PENDING ? ALIVE : watch.ended;
         }
+        Native.adopt(specs, born, handles);
+        for (int i = 0; i < born; i++) {
+            if (births[i].state == Watch.PENDING) {
+                births[i].core = handles[i];
+                births[i].state = Watch.ADOPTED;
+            }
+            births[i] = null;
+        }
+        born = 0;
     }
 
     /** The core's name of an array, which may have to be booked for that; 0 if it has ended. */
@@ -157,16 +152,6 @@ final class Stripe {
         watch.bytes = now;
         if (watch.state == Watch.ADOPTED) {
             Native.rebook(watch.core, now);
-        }
-    }
-
-    /** Adds what never reached the core to a reading of its books. */
-    synchronized void addTo(long[] reading) {
-        for (int reason = 0; reason < REASONS; reason++) {
-            reading[Native.CREATED] += count[reason];
-            reading[Native.CREATED_BYTES] += bytes[reason];
-            reading[Native.DISPOSED + reason] += count[reason];
-            reading[Native.DISPOSED_BYTES + reason] += bytes[reason];
         }
     }
 }

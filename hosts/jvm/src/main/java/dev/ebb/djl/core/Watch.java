@@ -26,6 +26,7 @@ final class Watch extends WeakReference<Object> {
     int site;
     int device;
     byte state;
+    byte ended; // how, if that was before the core heard of it
 
     Watch(Object array, EngineAdapter adapter, String uid, Owner owner, ReferenceQueue<Object> queue) {
         super(array, queue);
