@@ -23,7 +23,7 @@ build: deps ## Build one preset: make build PRESET=asan
 node: deps ## Build package ebb-tfjs in hosts/node
 	@tools/build_node.sh
 
-jvm: deps ## Build artifact ebb-djl in hosts/jvm; make jvm DO=test, bench, soak or demo does that with it
+jvm: deps ## Build artifact ebb-djl in hosts/jvm; make jvm DO=test, bench, soak, asan or demo does that with it
 	@tools/jvm.py $(or $(DO),build)
 
 demo: deps ## Train carelessly with reclaim off and on: a simulated host, MNIST in Node and on the JVM; pictures in build/demo
