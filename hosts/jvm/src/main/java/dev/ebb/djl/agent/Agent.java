@@ -26,6 +26,8 @@ public final class Agent {
             return;
         }
         try {
+            // Byte Buddy would try sun.misc.Unsafe, of which newer JVMs complain; nothing here needs it. (Relocated with it.)
+            System.setProperty("net.bytebuddy.safe", "true");
             Weaver.install(instrumentation);
         } catch (Throwable e) {
             System.err.println("[ebb] the agent could not start, the program runs without it: " + e);
