@@ -61,11 +61,10 @@ function(ebb_add_layer layer)
   if(layer STREQUAL "backends/cpu")
     target_link_libraries(${library} PUBLIC ebb_cpu_dependencies)
     target_compile_options(${library} PRIVATE ${ebb_cpu_options})
-    # Its inner loops gain nothing from other files, and cost minutes there.
-    set_target_properties(${library} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     target_compile_definitions(${library} PRIVATE ${ebb_cpu_definitions})
-    # Kernels are loops for three vector targets each: nothing to inline across files, and minutes of
-    # link time.
+  endif()
+  if(NOT layer MATCHES "^(base|memory|tensor|capi)$")
+    # Operations and their loops gain nothing from other files, and cost minutes at link time.
     set_target_properties(${library} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
   endif()
   set_property(GLOBAL APPEND PROPERTY EBB_LAYER_LIBRARIES ${library})
