@@ -38,7 +38,9 @@ TEST(NumPyFiles, AreReadAndWrittenAlike) {
     std::vector<std::byte> elements(bytes_of(read.shape(), size_of(read.dtype())));
     read.read(elements);
     EXPECT_EQ(elements, content(path + ".raw"));
-    if (same) EXPECT_EQ(io::format_npy(read), content(path + ".npy"));
+    if (same) {
+      EXPECT_EQ(io::format_npy(read), content(path + ".npy"));
+    }
   }
   EXPECT_EQ(files, 126u);
 }
