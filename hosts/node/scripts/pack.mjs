@@ -13,8 +13,10 @@ rmSync(prebuilt, { recursive: true, force: true });
 rmSync(license, { force: true });
 if (process.argv[2] === 'before') {
   mkdirSync(prebuilt);
-  copyFileSync(join(root, 'build', 'ebb_node.node'), join(prebuilt, 'ebb_node.node'));
-  // The addon loads these from beside itself.
+  // The addon finds what it needs beside itself.
+  for (const built of ['ebb_node.node', 'libhwy.so.1']) {
+    copyFileSync(join(root, 'build', built), join(prebuilt, built));
+  }
   for (const library of ['libdnnl.so.3', 'libgomp.so.1']) {
     copyFileSync(join(oneDnn, 'lib', library), join(prebuilt, library));
   }
