@@ -46,7 +46,9 @@ class MnistTest {
         assertLearnedTheSame(on, off);
         assertTrue(off.get(EPOCHS - 1).arrays > EPOCHS * 3_000, off::toString);
         assertTrue(on.get(EPOCHS - 1).arrays < 3_000, on::toString);
-        assertTrue(on.get(EPOCHS - 1).residentMb - on.get(1).residentMb < 60, on::toString);
+        // The C library's arenas fill in the first epochs.
+        assertTrue(on.get(EPOCHS - 1).residentMb - on.get(EPOCHS - 2).residentMb < 40, on::toString);
+        assertTrue(on.get(EPOCHS - 1).residentMb - on.get(0).residentMb < 150, on::toString);
     }
 
     @Test
