@@ -188,6 +188,8 @@ TEST_F(Budget, MakeRoomStopsWhenItHasEnough) {
 
 TEST_F(Budget, AllThirtyOneDevicesAreKeptUnderTheirs) {
   ReclaimOn on;
+  // A closed device's place stays with its kind: leave one for the tests that follow.
+  { OpenDevice left({.name = "system memory"}); }
   std::vector<Device*> devices;
   try {
     for (int i = 0;; ++i) {
