@@ -54,7 +54,9 @@ class DeviceRegistry {
     }
     const auto free = std::find(devices_.begin() + 1, devices_.end(), nullptr);
     if (free == devices_.end()) {
-      raise(ErrorKind::kWrongState, "[device] {} devices are open, no more are allowed",
+      raise(ErrorKind::kWrongState,
+            "[device] {} devices are open or were (a closed one is kept for its kind), no more are "
+            "allowed",
             kMaxDevices - 1);
     }
     const auto id = static_cast<DeviceId>(free - devices_.begin());
