@@ -1,7 +1,9 @@
 package dev.ebb.djl;
 
+import dev.ebb.djl.core.EbbRuntime;
 import dev.ebb.djl.core.LeakWatch;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * A check for tests; see {@link Ebb#expectNoLeaks}.
@@ -14,16 +16,16 @@ import java.util.List;
  */
 public final class LeakCheck implements AutoCloseable {
 
-    private final LeakWatch watch;
+    private final Supplier<List<String>> watch;
 
     LeakCheck() {
-        watch = LeakWatch.open();
+        watch = EbbRuntime.watchLeaks();
     }
 
     /** Ends the check. Throws an {@link AssertionError} naming the sites if something leaked. */
     @Override
     public void close() {
-        String message = LeakWatch.message(watch.close());
+        String message = LeakWatch.message(watch.get());
         if (message != null) {
             throw new AssertionError(message);
         }
@@ -31,6 +33,6 @@ public final class LeakCheck implements AutoCloseable {
 
     /** Ends the check; the sites of what leaked, one for each array, without throwing. */
     public List<String> leaks() {
-        return watch.close();
+        return watch.get();
     }
 }

@@ -12,6 +12,7 @@ final class Devices {
     private static final ConcurrentHashMap<String, Long> BUDGETS = new ConcurrentHashMap<>();
     private static volatile long usual; // 0: a share of what the process may use
     private static volatile boolean strict;
+    private static volatile long least = Long.MAX_VALUE;
 
     private Devices() {}
 
@@ -26,7 +27,13 @@ final class Devices {
         return IDS.values().iterator().next();
     }
 
-    private static int open(String device) {
+    /** The smallest budget of a device that is in use, or that a user has given. */
+    static long leastBudget() {
+        return least;
+    }
+
+    private static synchronized int open(String device) {
+        least = Math.min(least, budgetOf(device));
         return Native.deviceOpen("djl:" + device, budgetOf(device), strict);
     }
 
@@ -68,17 +75,17 @@ final class Devices {
         apply();
     }
 
-    private static void apply() {
-        long least = Long.MAX_VALUE;
-        for (var entry : IDS.entrySet()) {
-            Native.deviceBudget(entry.getValue(), budgetOf(entry.getKey()), strict);
-        }
+    private static synchronized void apply() {
+        long given = usual != 0 ? usual : Long.MAX_VALUE;
         for (long budget : BUDGETS.values()) {
+            given = Math.min(given, budget);
+        }
+        least = given;
+        for (var entry : IDS.entrySet()) {
+            long budget = budgetOf(entry.getKey());
+            Native.deviceBudget(entry.getValue(), budget, strict);
             least = Math.min(least, budget);
         }
-        if (usual != 0) {
-            least = Math.min(least, usual);
-        }
-        Stripe.limit(least / 64);
+        Stripe.limit(given / 64);
     }
 }

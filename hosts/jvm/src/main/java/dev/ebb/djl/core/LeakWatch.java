@@ -17,8 +17,7 @@ public final class LeakWatch {
 
     private LeakWatch() {}
 
-    public static LeakWatch open() {
-        EbbRuntime.require("expectNoLeaks");
+    static LeakWatch open() {
         LeakWatch check = new LeakWatch();
         Sites.want(true);
         OPEN.add(check);
@@ -42,7 +41,7 @@ public final class LeakWatch {
     }
 
     /** Ends the check; the sites of what was dropped, one for each array. */
-    public List<String> close() {
+    List<String> close() {
         if (!OPEN.contains(this)) {
             return List.of();
         }

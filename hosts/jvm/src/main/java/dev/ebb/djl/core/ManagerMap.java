@@ -1,23 +1,24 @@
 package dev.ebb.djl.core;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
-import java.util.stream.Collectors;
 
 /**
  * A manager's resources. Arrays, modules and sub-managers are held weakly: in the table are their records; what goes in
  * and comes out are the resources themselves. An entry whose resource the program has dropped is not seen any more.
+ * The superclass, which DJL's field asks for, stays empty: DJL calls no other method than those below.
  */
 final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watch.Owner {
 
     private static final long serialVersionUID = 1L;
 
     final transient ManagerWatch watch;
+    private final transient Records records = new Records();
     private final int device;
     private volatile long region;
     private final String label;
@@ -37,22 +38,22 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
 
     @Override
     public void forget(Watch dead) {
-        super.remove(dead.uid, dead);
+        records.remove(dead.uid, dead);
     }
 
     void forget(ManagerWatch dead) {
-        super.remove(dead.uid, dead);
+        records.remove(dead.uid, dead);
     }
 
     /** Takes over the record of an array that the program has dropped while it was lent to another manager. */
     void keep(Watch dead) {
         if (watch.isOpen()) {
             dead.owner = this;
-            super.put(dead.uid, dead);
+            records.put(dead.uid, dead);
             if (!dead.closed()) {
                 return;
             }
-            super.remove(dead.uid, dead); // reclaimed meanwhile
+            records.remove(dead.uid, dead); // reclaimed meanwhile
         } else {
             Reclaimer.endWithManager(dead);
         }
@@ -70,12 +71,12 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
     }
 
     Watch watchOf(String uid) {
-        return super.get(uid) instanceof Watch array ? array : null;
+        return records.get(uid) instanceof Watch array ? array : null;
     }
 
     /** The records and the resources that are held strongly, as they are in the table. */
     Collection<Object> records() {
-        return super.values();
+        return records.all();
     }
 
     private static Object resource(Object record) {
@@ -95,11 +96,11 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
         }
         ManagerMap sub = kind == Kinds.MANAGER ? ManagerShape.mapOf(resource) : null;
         if (sub == null) {
-            return resource(super.put(uid, resource));
+            return resource(records.put(uid, resource));
         }
         sub.watch.parent = this;
         sub.watch.uid = uid;
-        return resource(super.put(uid, sub.watch));
+        return resource(records.put(uid, sub.watch));
     }
 
     private Object putArray(String uid, Object array, EngineAdapter adapter) {
@@ -107,10 +108,10 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
         if (known != null) {
             known.owner = this;
             Books.moved(known);
-            return resource(super.put(uid, known));
+            return resource(records.put(uid, known));
         }
         Watch fresh = new Watch(array, adapter, uid, this, Reclaimer.QUEUE);
-        Object before = super.put(uid, fresh);
+        Object before = records.put(uid, fresh);
         if (before == null) {
             Books.born(fresh, device);
             return null;
@@ -122,7 +123,7 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
     private Object replaced(String uid, Object before, Watch fresh, Object array) {
         if (before instanceof Watch first && first.get() == array) {
             fresh.clear();
-            super.put(uid, first);
+            records.put(uid, first);
         } else {
             Books.born(fresh, device);
             if (before instanceof Watch other) {
@@ -143,7 +144,7 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
 
     @Override
     public Object remove(Object uid) {
-        Object record = super.remove(uid);
+        Object record = records.remove(uid);
         if (record instanceof Watch left) {
             Object array = left.get();
             released(left);
@@ -162,30 +163,26 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
     /** The manager has closed. What DJL did not see, because the program had dropped it, ends here. */
     @Override
     public void clear() {
-        for (Object record : super.values()) {
+        for (Object record : records.all()) {
             if (record instanceof Watch array) {
                 Reclaimer.endWithManager(array);
             }
         }
-        super.clear();
+        records.clear();
         watch.retire();
     }
 
     @Override
     public Collection<Object> values() {
-        List<Object> alive = new ArrayList<>();
-        for (Object record : super.values()) {
-            Object resource = resource(record);
-            if (resource != null) {
-                alive.add(resource);
-            }
-        }
-        return alive;
+        List<Object> resources = records.all();
+        resources.replaceAll(ManagerMap::resource);
+        resources.removeIf(Objects::isNull);
+        return resources;
     }
 
     @Override
     public Object get(Object uid) {
-        return resource(super.get(uid));
+        return resource(records.get(uid));
     }
 
     @Override
@@ -208,16 +205,30 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
         return size() == 0;
     }
 
+    private ConcurrentHashMap<String, Object> copy() {
+        ConcurrentHashMap<String, Object> alive = new ConcurrentHashMap<>();
+        records.forEach(
+                (uid, record) -> {
+                    Object resource = resource(record);
+                    if (resource != null) {
+                        alive.put(uid, resource);
+                    }
+                });
+        return alive;
+    }
+
     @Override
     public void forEach(BiConsumer<? super String, ? super Object> action) {
-        entrySet().forEach(entry -> action.accept(entry.getKey(), entry.getValue()));
+        copy().forEach(action);
     }
 
     @Override
     public Set<Map.Entry<String, Object>> entrySet() {
-        return super.entrySet().stream()
-                .map(entry -> new java.util.AbstractMap.SimpleImmutableEntry<>(entry.getKey(), resource(entry.getValue())))
-                .filter(entry -> entry.getValue() != null)
-                .collect(Collectors.toSet());
+        return copy().entrySet();
+    }
+
+    @Override
+    public KeySetView<String, Object> keySet() {
+        return copy().keySet();
     }
 }

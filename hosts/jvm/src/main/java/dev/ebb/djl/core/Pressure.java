@@ -6,7 +6,7 @@ package dev.ebb.djl.core;
  *
  * <p>It keeps to a share of the time that rises with the growth, from 5% at one step to about a fifth at two: dropped
  * arrays should not pile up far, and a growing live set should not pay for it. After a collection that found little the
- * share is 5% whatever the growth.
+ * share is 5% whatever the growth. With more alive than a budget, the governor's own ration holds for both of them.
  */
 final class Pressure {
 
@@ -29,7 +29,11 @@ final class Pressure {
         if (live < low) {
             low = live;
         } else if (live - low > step()) {
-            relieve(live);
+            if (live > Devices.leastBudget()) {
+                Reclaimer.collecting(() -> Native.collect(true));
+            } else {
+                relieve(live);
+            }
         }
     }
 

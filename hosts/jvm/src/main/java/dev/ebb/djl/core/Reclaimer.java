@@ -49,6 +49,13 @@ final class Reclaimer {
         return WAITING.size();
     }
 
+    /** Mostly nothing waits, and looking it up would give every watch an identity hash. */
+    private static void stopWaiting(Watch ending) {
+        if (!WAITING.isEmpty()) {
+            WAITING.remove(ending);
+        }
+    }
+
     // ---- safe points
 
     /** After each birth, outside DJL's locks. */
@@ -109,7 +116,7 @@ final class Reclaimer {
     }
 
     private static void reclaim(Watch dead) {
-        WAITING.remove(dead);
+        stopWaiting(dead);
         dead.owner.forget(dead);
         boolean freed = dead.delete();
         dead.stripe.end(dead, freed ? Stripe.RECLAIMED : Stripe.DISPOSED);
@@ -129,14 +136,14 @@ final class Reclaimer {
             Loose.TABLE.add(array);
             return;
         }
-        WAITING.remove(array);
+        stopWaiting(array);
         array.delete();
         Books.ended(array, Stripe.REGION);
     }
 
     /** Its scope closes, and would have closed it. */
     static void endDropped(Watch dead) {
-        WAITING.remove(dead);
+        stopWaiting(dead);
         dead.owner.forget(dead);
         dead.delete();
         Books.ended(dead, Stripe.DISPOSED);

@@ -3,7 +3,12 @@ package dev.ebb.djl.loaders;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.Ebb;
+import dev.ebb.djl.LeakCheck;
 import dev.ebb.djl.collectors.BoundedLoop;
 import dev.ebb.djl.hazards.OwnMemory;
 import dev.ebb.djl.support.Fork;
@@ -27,10 +32,20 @@ class LoadersTest {
         private UsesApi() {}
 
         public static void main(String[] arguments) {
-            BoundedLoop.main(new String[] {"20", "1000"});
-            Ebb.collect();
-            System.out.println("reclaiming=" + Ebb.isReclaiming());
-            System.out.println("reclaimed=" + Ebb.memory().reclaimed());
+            try (NDManager manager = NDManager.newBaseManager()) {
+                NDArray x = manager.ones(new Shape(1000));
+                LeakCheck check = Ebb.expectNoLeaks();
+                for (int i = 0; i < 20; i++) {
+                    x.mul(2).add(1);
+                }
+                System.out.println("leaks=" + check.leaks().size());
+                System.out.println("reclaiming=" + Ebb.isReclaiming());
+                System.out.println("reclaimed=" + Ebb.memory().reclaimed());
+                Ebb.audit();
+                Ebb.budget(Device.cpu(), "plenty");
+            } catch (IllegalArgumentException e) {
+                System.out.println("refused=" + e.getMessage());
+            }
         }
     }
 
@@ -78,6 +93,8 @@ class LoadersTest {
         assertEquals(0, result.status(), result.text());
         assertEquals("true", result.value("reclaiming"), result.text());
         assertTrue(result.number("reclaimed") >= 35, result.text());
+        assertTrue(result.number("leaks") >= 35, result.text());
+        assertTrue(result.value("refused").contains("plenty"), result.text());
     }
 
     @Test
