@@ -63,7 +63,7 @@ function(ebb_add_layer layer)
     target_compile_options(${library} PRIVATE ${ebb_cpu_options})
     target_compile_definitions(${library} PRIVATE ${ebb_cpu_definitions})
   endif()
-  if(NOT layer MATCHES "^(base|memory|tensor|capi)$")
+  if(NOT layer MATCHES "^(base|memory|tensor)$")
     # Operations and their loops gain nothing from other files, and cost minutes at link time.
     set_target_properties(${library} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
   endif()

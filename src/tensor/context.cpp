@@ -171,8 +171,7 @@ void Context::retire_if_empty() noexcept {
 
 // These three are what a host does for every tensor; a call for each step of them is half their
 // cost.
-template <typename Then>
-auto Context::make_then(const TensorSpec& spec, Then then) {
+[[gnu::flatten]] Handle Context::make(const TensorSpec& spec) {
   Device& device = checked(spec.device, false, "make");
   const std::uint64_t bytes = checked_bytes(spec, "make");
   if (spec.stream >= kMaxStreams) {
@@ -190,18 +189,7 @@ auto Context::make_then(const TensorSpec& spec, Then then) {
   enter_storage(storage, device, device.pool().block_bytes(storage.block));
   enter(record, storage, region,
         {.dtype = spec.dtype, .dims = spec.shape.dims(), .site = spec.site, .tag = 0, .flags = 0});
-  return then(record, storage);
-}
-
-[[gnu::flatten]] Handle Context::make(const TensorSpec& spec) {
-  return make_then(spec, [](TensorRecord& record, Storage&) { return record.name(); });
-}
-
-MadeTensor Context::make_held(const TensorSpec& spec) {
-  return make_then(spec, [](TensorRecord& record, Storage& storage) {
-    storage.refs.store(2, std::memory_order_relaxed);  // under the lock: nobody else knows it yet
-    return MadeTensor{record.name(), StorageRef(storage), storage.block.data};
-  });
+  return record.name();
 }
 
 Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& spec) {

@@ -15,6 +15,14 @@ StorageRef Context::hold(Handle handle) {
   return StorageRef(storage);
 }
 
+MadeTensor Context::make_held(const TensorSpec& spec) {
+  const Handle handle = make(spec);
+  std::unique_lock lock(lock_);
+  Storage& storage = *live(lock, handle, "make").storage;
+  storage.refs.fetch_add(1, std::memory_order_relaxed);
+  return {handle, StorageRef(storage), storage.block.data};
+}
+
 void Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
                       std::string_view who) {
   std::unique_lock lock(lock_);

@@ -303,8 +303,6 @@ class Context {
   void audit_own();
 
   // Without it.
-  template <typename Then>
-  auto make_then(const TensorSpec& spec, Then then);
   [[noreturn]] void raise_stale(Handle handle, std::string_view who);
   [[noreturn]] void raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who);
   static Found find_hold(Handle hold);
