@@ -8,7 +8,7 @@ const STRETCH = 25_000;
 const WARM_UP = 6;
 const STRETCHES = 12;
 // A short run cannot tell one byte from a page that V8 takes for good; soak/tidy_reshape.mjs can.
-const BYTES_A_ROUND = 8;
+const BYTES_A_ROUND = 24;
 
 /** Bytes by which resident memory grew a round, from the first half of the stretches to the second. */
 async function slope(round) {

@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Under every collector, and whatever {@code System.gc()} does there, a careless loop stays under its budget. */
+/**
+ * Under every collector, and whatever {@code System.gc()} does there, a careless loop stays under its budget. Shenandoah
+ * with DisableExplicitGC is not among them: there the JVM refuses JVMTI's request as well.
+ */
 class CollectorsTest {
     private static final int BUDGET_MB = 256;
     private static final int ITERATIONS = 150; // of 8 MB each: 1.2 GB if nothing comes back
@@ -33,8 +36,7 @@ class CollectorsTest {
                 "-XX:+UseZGC",
                 "-XX:+UseZGC -XX:+DisableExplicitGC",
                 "-XX:+UseShenandoahGC",
-                "-XX:+UseShenandoahGC -XX:+ExplicitGCInvokesConcurrent",
-                "-XX:+UseShenandoahGC -XX:+DisableExplicitGC"
+                "-XX:+UseShenandoahGC -XX:+ExplicitGCInvokesConcurrent"
             })
     void aCarelessLoopStaysUnderItsBudget(String flags) throws Exception {
         Fork.Result result = fork(flags).run(BoundedLoop.class, ITERATIONS, MILLION);
