@@ -8,7 +8,8 @@ const STRETCH = 25_000;
 const WARM_UP = 6;
 const STRETCHES = 12;
 // A short run cannot tell one byte from a page that V8 takes for good; soak/tidy_reshape.mjs can.
-const BYTES_A_ROUND = 24;
+const BYTES_A_ROUND = 8;
+const TRIES = 3;
 
 /** Bytes by which resident memory grew a round, from the first half of the stretches to the second. */
 async function slope(round) {
@@ -24,6 +25,14 @@ async function slope(round) {
   return growth / (half * STRETCH);
 }
 
+/** The least slope of some tries: a leak is there in each of them, a page that V8 took in one. */
+async function leastSlope(round) {
+  let least = Infinity;
+  for (let i = 0; i < TRIES && least > BYTES_A_ROUND; i++)
+    least = Math.min(least, await slope(round));
+  return least;
+}
+
 onEachBackend('user reports', (backend) => {
   before(async () => {
     await use(backend);
@@ -34,7 +43,7 @@ onEachBackend('user reports', (backend) => {
     const values = Float32Array.from({ length: 1500 }, (_, i) => i);
     const round = () => tf.tidy(() => tf.tensor1d(values).reshape([30, 50])).dispose();
     const start = await collected();
-    const growth = await slope(round);
+    const growth = await leastSlope(round);
     assert.equal(await collected(), start);
     assert.ok(growth <= BYTES_A_ROUND, `${growth} bytes a round`);
   });
@@ -43,7 +52,7 @@ onEachBackend('user reports', (backend) => {
     const held = [];
     let rounds = 0;
     const values = Float32Array.from({ length: 1500 }, (_, i) => i);
-    const growth = await slope(() => {
+    const growth = await leastSlope(() => {
       if (++rounds % 100 === 0) held.push(tf.tensor1d(values.slice())); // cpu keeps the array it is given
     });
     tf.dispose(held);
