@@ -17,4 +17,4 @@ cmake -S . -B build/jvm -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release 
 cmake --build build/jvm --target ebb_jni -j "${JOBS:-$(nproc)}"
 
 if [[ $# -eq 0 ]]; then set -- package -DskipTests; fi
-mvn -B -q -f hosts/jvm/pom.xml "$@"
+mvn -B -q -Dstyle.color=never -f hosts/jvm/pom.xml "$@"

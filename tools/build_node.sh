@@ -13,6 +13,10 @@ if ! cmp -s package-lock.json "$installed"; then
   cp package-lock.json "$installed"
 fi
 
+# Both scripts below run CMake, and may have been called by make.
+unset MAKEFLAGS
+export CMAKE_GENERATOR=Ninja
+
 compiled=dist/.compiled
 if [[ ! -e $compiled || -n "$(find src scripts tsconfig.json package-lock.json -newer "$compiled")" ]]; then
   echo "node: compiling src into dist"
@@ -21,6 +25,4 @@ if [[ ! -e $compiled || -n "$(find src scripts tsconfig.json package-lock.json -
   touch "$compiled"
 fi
 
-unset MAKEFLAGS
-export CMAKE_GENERATOR=Ninja
 npm run --silent build:addon

@@ -19,6 +19,7 @@ TARGET = PROJECT / "target"
 SETS = {"0.35.1": [], "0.20.0": ["-Pdjl-0.20"]}
 NEWEST, SEED = SETS
 SOAK_SECONDS = 600
+MAVEN = ["mvn", "-B", "-q", "-Dstyle.color=never"]
 # Some tests measure memory and shares of time beside whatever else the machine does.
 TRY_AGAIN = "-Dsurefire.rerunFailingTestsCount=2"
 
@@ -62,7 +63,7 @@ def class_path(djl: str) -> str:
     """Of the tests' programs with one version of DJL; compiles them against it."""
     classes, listed = TARGET / f"programs-{djl}", TARGET / f"class-path-{djl}.txt"
     if not listed.exists() or listed.stat().st_mtime < (PROJECT / "pom.xml").stat().st_mtime:
-        run("mvn", "-B", "-q", "-f", PROJECT / "pom.xml", *SETS[djl],
+        run(*MAVEN, "-f", PROJECT / "pom.xml", *SETS[djl],
             "dependency:build-classpath", "-DincludeScope=test", f"-Dmdep.outputFile={listed}")
     libraries = [entry for entry in listed.read_text().strip().split(os.pathsep)
                  if "byte-buddy" not in entry]
@@ -91,7 +92,7 @@ def test(djl: str) -> bool:
              [*behaviour, "-Dtest.agent=", "-Dsurefire.reportNameSuffix=stock"],
              [*behaviour, "-Dtest.reclaim=false", "-Dsurefire.reportNameSuffix=off"],
              [*behaviour, "-Debb.test.forced=true", "-Dsurefire.reportNameSuffix=forced"]]
-    return all([passes("mvn", "-B", "-q", "-f", PROJECT / "pom.xml", *SETS[djl],
+    return all([passes(*MAVEN, "-f", PROJECT / "pom.xml", *SETS[djl],
                        f"-Debb.mnist={mnist()}", TRY_AGAIN, *mode) for mode in modes])
 
 

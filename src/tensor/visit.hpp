@@ -12,10 +12,18 @@ namespace ebb {
 
 class Context::Visit {
  public:
+// The destructor takes the address out again; gcc 12 does not see that.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
   Visit(Context& context, Lock&) noexcept : context_(context), outer_(innermost) {
     ++context_.visits_;
     innermost = this;
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
   ~Visit() {
     innermost = outer_;
     if (!left_) {
