@@ -253,7 +253,13 @@ typedef struct ebb_tensor_info {
   ebb_region region;
   ebb_site site;
   uint32_t orphaned; /* 1: its death notice has come */
+  uint32_t strided;  /* 1: a view whose elements do not lie in row-major order; see below */
+  int64_t strides[EBB_MAX_RANK]; /* in elements, one an axis; foreign: 0 */
 } ebb_tensor_info;
+/* Some results of operations (transposes, slices, parts of complex numbers) are strided views: they
+ * share the memory of their operand. Nobody has to know: reading gives the elements in row-major
+ * order, and a tensor that is held, or that a view is made of, is copied to memory of its own
+ * first, and is dense from then on. */
 EBB_API ebb_status ebb_tensor_describe(ebb_context context, ebb_handle handle,
                                        ebb_tensor_info* info);
 

@@ -5,7 +5,22 @@
 // alone can tell (an index out of range).
 //
 // Pre, for every kernel:
-//   - call.input(i) are valid, dense and in row-major order, of dtypes that the meaning allows;
+//   - call.input(i) are valid, of dtypes that the meaning allows, and dense in row-major order,
+//     but for the inputs that the operation's line in the table of meanings names as `Strided`:
+//     those may have dense == false, and then strides[] (in elements of their dtype, one an axis,
+//     from `data` on, the first element). Strides may be 0 or negative. By family:
+//       elementwise, one operand    Walk<1> in params where the operand is strided, nothing else
+//       elementwise, two; Select    Walk<2>, Walk<3> always: steps along the joined axes of the
+//                                   output. The last axis is the inner one; its steps are 0 or 1
+//                                   for dense operands, anything for strided ones
+//       moves (CopyPlan)            the plan's from_step and from_offset hold the strides already
+//       Concat, Pack, SplitV,
+//       Unpack, Complex, MirrorPad  by ops::strides_of(input)
+//       reductions, ArgMax, ArgMin  as for dense ones: [outer, count, inner] is how the memory lies
+//       BatchMatMul, _FusedMatMul   inputs 0 and 1 are dense but for matrices that lie transposed,
+//                                   and the flags in Product say so
+//       GatherV2                    input 0 by the steps in GatherParams
+//     All others take dense operands only;
 //   - call.output(i) have been made with their final dtype and shape, their content unspecified,
 //   and
 //     overlap no input. Where the shape depends on data (Where, Unique, NonMaxSuppression and
@@ -18,7 +33,8 @@
 //   - call.make and call.workspace come before any parallel part: only the thread that entered Ebb
 //     allocates;
 //   - small work stays on the calling thread;
-//   - a backend installs its table with ops::install_kernels when its library is loaded.
+//   - a backend installs its table with ops::install_kernels when its library is loaded, and the
+//     copy that makes strided operands dense with ebb::set_pack.
 #pragma once
 
 #include "ops/kernels.hpp"

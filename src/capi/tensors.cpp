@@ -72,6 +72,8 @@ ebb_tensor_info to_c(const TensorInfo& info) {
   out.region = info.region;
   out.site = info.site;
   out.orphaned = info.orphaned ? 1 : 0;
+  out.strided = info.dense ? 0 : 1;
+  std::copy(info.strides.begin(), info.strides.end(), out.strides);
   return out;
 }
 

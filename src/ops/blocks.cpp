@@ -38,8 +38,8 @@ void batch_to_space(OpCall& call) {
     call.check(cut[i + 1] >= 0, "crops {} and {} were given for an extent of {}", crops[2 * i],
                crops[2 * i + 1], whole[i + 1]);
   }
-  const auto from = dense_steps(x.shape);
-  const auto to = dense_steps(Shape(whole));
+  const auto from = strides_of(x);
+  const auto to = dense_strides(Shape(whole));
   TwoMovesParams params{.between = elements(Shape(whole))};
   std::int64_t block_step = from[0] * whole[0];
   IntList block_steps(block);
@@ -56,7 +56,7 @@ void batch_to_space(OpCall& call) {
     params.first.add(x.shape.dims()[i], from[i], to[i]);
   }
   const Shape out(cut);
-  const auto out_steps = dense_steps(out);
+  const auto out_steps = dense_strides(out);
   for (std::size_t i = 0; i < x.shape.rank(); ++i) {
     params.second.add(cut[i], to[i], out_steps[i]);
     if (i >= 1 && i <= spatial) params.second.from_offset += crops[2 * (i - 1)] * to[i];
@@ -86,7 +86,7 @@ void space_to_batch(OpCall& call) {
     dims[i + 1] /= block[i];
   }
   const Shape between(padded), out(dims);
-  const auto from = dense_steps(x.shape), mid = dense_steps(between), to = dense_steps(out);
+  const auto from = strides_of(x), mid = dense_strides(between), to = dense_strides(out);
   TwoMovesParams params{.between = elements(between), .fills_between = true};
   for (std::size_t i = 0; i < x.shape.rank(); ++i) {
     params.first.add(x.shape.dims()[i], from[i], mid[i]);
@@ -115,8 +115,8 @@ void space_to_batch(OpCall& call) {
 }  // namespace
 
 void add_blocks(MeaningTable& table) {
-  table.set(op_id("BatchToSpaceND"), batch_to_space);
-  table.set(op_id("SpaceToBatchND"), space_to_batch);
+  table.set(op_id("BatchToSpaceND"), batch_to_space, Strided::kFirst);
+  table.set(op_id("SpaceToBatchND"), space_to_batch, Strided::kFirst);
 }
 
 }  // namespace ebb::ops

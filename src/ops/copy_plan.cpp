@@ -21,14 +21,4 @@ void CopyPlan::simplify() noexcept {
   axes = kept;
 }
 
-std::array<std::int64_t, kMaxRank> dense_steps(const Shape& shape) noexcept {
-  std::array<std::int64_t, kMaxRank> steps{};
-  std::int64_t step = 1;
-  for (std::size_t i = shape.rank(); i-- > 0;) {
-    steps[i] = step;
-    step *= shape.dims()[i];
-  }
-  return steps;
-}
-
 }  // namespace ebb::ops

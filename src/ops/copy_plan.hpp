@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ebb/base/shape.hpp"
+#include "ebb/tensor/context.hpp"
 
 namespace ebb::ops {
 
@@ -24,6 +24,10 @@ struct CopyPlan {
     from_step[axes] = from;
     to_step[axes++] = to;
   }
+  // All of a box, axis by axis.
+  void add(const Shape& shape, const Strides& from, const Strides& to) noexcept {
+    for (std::size_t i = 0; i < shape.rank(); ++i) add(shape.dims()[i], from[i], to[i]);
+  }
   std::int64_t elements() const noexcept {
     std::int64_t product = 1;
     for (std::size_t i = 0; i < axes; ++i) product *= extent[i];
@@ -33,7 +37,9 @@ struct CopyPlan {
   void simplify() noexcept;
 };
 
-// In elements, of a dense tensor in row-major order.
-std::array<std::int64_t, kMaxRank> dense_steps(const Shape& shape) noexcept;
+// How the operand lies, dense or not.
+inline Strides strides_of(const Operand& x) noexcept {
+  return x.dense ? dense_strides(x.shape) : x.strides;
+}
 
 }  // namespace ebb::ops

@@ -43,7 +43,42 @@ void refuse_complex(OpCall& call) {
   }
 }
 
-void unary(OpCall& call) { call.make(call.input(0).dtype, call.input(0).shape); }
+// A row that is gathered costs a good part of a copy. Where that would be paid again, for another
+// operation (`uses`) or along an axis that the operand is broadcast over, or where the rows are
+// short, the operand is copied once instead.
+constexpr std::int64_t kShortestGathered = 16;
+constexpr std::uint32_t kMostGathers = 1;
+
+template <std::size_t K>
+bool is_gathered_badly(const Walk<K>& walk, std::size_t k, const Operand& x, const Shape& out) {
+  if (x.dense) [[likely]]
+    return false;
+  const std::int64_t step = walk.step[k][walk.axes - 1];
+  if (step == 0 || step == 1) return false;
+  return x.uses > kMostGathers || walk.extent[walk.axes - 1] < kShortestGathered ||
+         elements(x.shape) != elements(out);
+}
+
+// The walk that the kernel is to take.
+template <std::size_t K, typename WalkOf>
+void settle_walk(OpCall& call, const Shape& out, WalkOf walk_of) {
+  Walk<K>& walk = call.params(Walk<K>(walk_of()));
+  for (std::size_t k = 0; k < K; ++k) {
+    if (!is_gathered_badly(walk, k, call.input(k), out)) [[likely]]
+      continue;
+    call.make_dense(k);
+    walk = walk_of();
+  }
+}
+
+void make_unary(OpCall& call, DType dtype) {
+  const Operand& x = call.input(0);
+  if (!x.dense) [[unlikely]]
+    settle_walk<1>(call, x.shape, [&] { return walk_along<1>(x.shape, {strides_of(x)}); });
+  call.make(dtype, x.shape);
+}
+
+void unary(OpCall& call) { make_unary(call, call.input(0).dtype); }
 
 void real_unary(OpCall& call) {
   refuse_complex(call);
@@ -54,8 +89,8 @@ bool is_floating(DType dtype) noexcept { return width(dtype) >= width(DType::kFl
 
 // Integers become float32.
 void floating_unary(OpCall& call) {
-  const Operand& x = call.input(0);
-  call.make(is_floating(x.dtype) ? x.dtype : DType::kFloat32, x.shape);
+  const DType dtype = call.input(0).dtype;
+  make_unary(call, is_floating(dtype) ? dtype : DType::kFloat32);
 }
 
 void real_floating_unary(OpCall& call) {
@@ -65,22 +100,22 @@ void real_floating_unary(OpCall& call) {
 
 void predicate(OpCall& call) {
   refuse_complex(call);
-  call.make(DType::kBool, call.input(0).shape);
+  make_unary(call, DType::kBool);
 }
 
 void complex_abs(OpCall& call) {
   if (call.input(0).dtype != DType::kComplex64) call.fail_dtype(0, "complex64");
-  call.make(DType::kFloat32, call.input(0).shape);
+  make_unary(call, DType::kFloat32);
 }
 
 void cast(OpCall& call) {
   const Operand& x = call.input(0);
   const DType to = call.dtype(0);
   if (x.dtype == to) {
-    call.view(0, 0, to, x.shape);
+    call.view(0, 0, to, x.shape, strides_of(x));
     return call.done();
   }
-  call.make(to, x.shape);
+  make_unary(call, to);
 }
 
 // Both operands of one dtype, the result broadcast.
@@ -94,8 +129,8 @@ void binary_as(OpCall& call, ResultOf result_of) {
   const Operand& a = call.input(0);
   const Operand& b = call.input(1);
   const Shape shape = broadcast(call, a.shape, b.shape);
+  settle_walk<2>(call, shape, [&] { return binary_walk(a, b, shape); });
   call.make(result_of(a.dtype), shape);
-  call.params(binary_walk(a.shape, b.shape, shape));
 }
 
 void binary(OpCall& call) {
@@ -164,96 +199,99 @@ void select(OpCall& call) {
   const Shape& t = call.input(1).shape;
   call.check(t == call.input(2).shape, "t is {} and e is {}, they must be alike", t.to_string(),
              call.input(2).shape.to_string());
-  SelectWalk walk{.count = elements(t), .run = 1, .one_condition = condition.rank() == 0};
-  if (!walk.one_condition && condition != t) {
+  if (condition.rank() != 0 && condition != t) {
     call.check(condition.rank() == 1 && t.rank() >= 1 && condition.dims()[0] == t.dims()[0],
                "the condition is {}, {}, its first extent or a scalar is allowed",
                condition.to_string(), t.to_string());
-    walk.run = extent(t, 1, t.rank());
   }
+  settle_walk<3>(call, t, [&] {
+    // A condition with fewer axes has a step of 0 along those that it lacks.
+    return walk_along<3>(
+        t, {strides_of(call.input(0)), strides_of(call.input(1)), strides_of(call.input(2))});
+  });
   call.make(common, t);
-  call.params(walk);
 }
 
 }  // namespace
 
-BinaryWalk binary_walk(const Shape& a, const Shape& b, const Shape& out) noexcept {
-  BinaryWalk walk;
-  if (a == out && b == out) [[likely]] {
-    walk.extent[0] = elements(out);
-    walk.a_step[0] = walk.b_step[0] = 1;
-    return walk;
+namespace {
+
+// The operand's steps along the axes of the output, which it broadcasts to.
+Strides broadcast_strides(const Operand& x, const Shape& out) noexcept {
+  const Strides own = strides_of(x);
+  const std::size_t missing = out.rank() - x.shape.rank();
+  Strides along{};
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    along[missing + i] = x.shape.dims()[i] == 1 ? 0 : own[i];
   }
-  // From the last axis on; an axis joins the one inside it where both operands go on as they did.
-  std::array<std::int64_t, kMaxRank> extents{}, as{}, bs{};
-  std::size_t axes = 0;
-  std::int64_t a_next = 1, b_next = 1;
-  for (std::size_t i = out.rank(); i-- > 0;) {
+  return along;
+}
+
+}  // namespace
+
+template <std::size_t K>
+Walk<K> walk_along(const Shape& out, const std::array<Strides, K>& steps) noexcept {
+  Walk<K> walk;
+  walk.axes = 0;
+  for (std::size_t i = 0; i < out.rank(); ++i) {
     const std::int64_t dim = out.dims()[i];
     if (dim == 1) continue;
-    const std::size_t from_end = out.rank() - i;
-    const bool a_there = from_end <= a.rank() && a.dims()[a.rank() - from_end] != 1;
-    const bool b_there = from_end <= b.rank() && b.dims()[b.rank() - from_end] != 1;
-    const std::int64_t a_step = a_there ? a_next : 0;
-    const std::int64_t b_step = b_there ? b_next : 0;
-    if (axes > 0 && a_step == as[axes - 1] * extents[axes - 1] &&
-        b_step == bs[axes - 1] * extents[axes - 1]) {
-      extents[axes - 1] *= dim;
-    } else {
-      extents[axes] = dim;
-      as[axes] = a_step;
-      bs[axes++] = b_step;
-    }
-    if (a_there) a_next *= dim;
-    if (b_there) b_next *= dim;
+    const std::size_t last = walk.axes - 1;
+    bool joins = walk.axes > 0;
+    for (std::size_t k = 0; joins && k < K; ++k) joins = walk.step[k][last] == steps[k][i] * dim;
+    const std::size_t at = joins ? last : walk.axes++;
+    walk.extent[at] = joins ? walk.extent[at] * dim : dim;
+    for (std::size_t k = 0; k < K; ++k) walk.step[k][at] = steps[k][i];
   }
-  if (axes == 0) {
-    extents[axes++] = 1;  // one element
-  }
-  walk.axes = axes;
-  for (std::size_t i = 0; i < axes; ++i) {
-    walk.extent[i] = extents[axes - 1 - i];
-    walk.a_step[i] = as[axes - 1 - i];
-    walk.b_step[i] = bs[axes - 1 - i];
-  }
+  if (walk.axes == 0) walk.extent[walk.axes++] = 1;  // one element
   return walk;
+}
+
+BinaryWalk binary_walk(const Operand& a, const Operand& b, const Shape& out) noexcept {
+  if (a.shape == out && b.shape == out && a.dense && b.dense) [[likely]] {
+    BinaryWalk walk;
+    walk.extent[0] = elements(out);
+    walk.step[0][0] = walk.step[1][0] = 1;
+    return walk;
+  }
+  return walk_along<2>(out, {broadcast_strides(a, out), broadcast_strides(b, out)});
 }
 
 void add_elementwise(MeaningTable& table) {
   for (const char* name : {"Neg", "Square", "Reciprocal", "Sqrt", "Log", "Sin", "Cos", "Tanh",
                            "Sigmoid", "Rsqrt", "Expm1", "Sinh", "Cosh", "Tan"}) {
-    table.set(find_op(name)->id, unary);
+    table.set(find_op(name)->id, unary, Strided::kAll);
   }
   for (const char* name : {"Abs",   "Acos",        "Acosh", "Asin",     "Asinh", "Atan", "Atanh",
                            "Ceil",  "ClipByValue", "Elu",   "Erf",      "Floor", "Relu", "Relu6",
                            "Round", "Selu",        "Sign",  "Softplus", "Step",  "Log1p"}) {
-    table.set(find_op(name)->id, real_unary);
+    table.set(find_op(name)->id, real_unary, Strided::kAll);
   }
-  table.set(op_id("Exp"), floating_unary);
-  table.set(op_id("LeakyRelu"), real_floating_unary);
+  table.set(op_id("Exp"), floating_unary, Strided::kAll);
+  table.set(op_id("LeakyRelu"), real_floating_unary, Strided::kAll);
   for (const char* name : {"IsFinite", "IsInf", "IsNan", "LogicalNot"}) {
-    table.set(find_op(name)->id, predicate);
+    table.set(find_op(name)->id, predicate, Strided::kAll);
   }
-  table.set(op_id("ComplexAbs"), complex_abs);
-  table.set(op_id("Cast"), cast);
+  table.set(op_id("ComplexAbs"), complex_abs, Strided::kAll);
+  table.set(op_id("Cast"), cast, Strided::kAll);
   for (const char* name : {"Add", "Sub", "Multiply", "RealDiv", "SquaredDifference", "Pow"}) {
-    table.set(find_op(name)->id, binary);
+    table.set(find_op(name)->id, binary, Strided::kAll);
   }
   for (const char* name : {"Atan2", "Maximum", "Minimum", "Mod"}) {
-    table.set(find_op(name)->id, real_binary);
+    table.set(find_op(name)->id, real_binary, Strided::kAll);
   }
   for (const char* name :
        {"Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor"}) {
-    table.set(find_op(name)->id, comparison);
+    table.set(find_op(name)->id, comparison, Strided::kAll);
   }
-  table.set(op_id("Equal"), equality);
-  table.set(op_id("NotEqual"), equality);
-  table.set(op_id("FloorDiv"), floor_div);
-  table.set(op_id("BitwiseAnd"), integer_binary);
-  table.set(op_id("Prelu"), floating_binary);
-  table.set(op_id("EluGrad"), elu_grad);
+  table.set(op_id("Equal"), equality, Strided::kAll);
+  table.set(op_id("NotEqual"), equality, Strided::kAll);
+  table.set(op_id("FloorDiv"), floor_div, Strided::kAll);
+  table.set(op_id("BitwiseAnd"), integer_binary, Strided::kAll);
+  table.set(op_id("Prelu"), floating_binary, Strided::kAll);
+  table.set(op_id("EluGrad"), elu_grad, Strided::kAll);
   table.set(op_id("AddN"), add_n);
-  table.set(op_id("Select"), select);
+  table.set(op_id("Select"), select, Strided::kAll);
 }
 
 }  // namespace ebb::ops

@@ -1,27 +1,28 @@
 // What the meaning of elementwise operations works out for their kernels.
 #pragma once
 
+#include "ops/copy_plan.hpp"
 #include "ops/op_call.hpp"
 
 namespace ebb::ops {
 
-// Two operands walked along an output: axes that both walk alike are one axis. The last axis is the
-// inner one; a step is 0 where the operand is broadcast along it.
-struct BinaryWalk {
+// K operands walked along a dense output: axes that all of them walk alike are one axis. The last
+// axis is the inner one; a step is 0 where the operand is broadcast along it, 1 along the rows of a
+// dense operand, anything along those of a strided one.
+template <std::size_t K>
+struct Walk {
   std::size_t axes = 1;
   std::array<std::int64_t, kMaxRank> extent{};
-  std::array<std::int64_t, kMaxRank> a_step{};  // in elements
-  std::array<std::int64_t, kMaxRank> b_step{};
+  std::array<Strides, K> step{};  // in elements
 };
+using BinaryWalk = Walk<2>;
 
-BinaryWalk binary_walk(const Shape& a, const Shape& b, const Shape& out) noexcept;
+// `steps`: of each operand along each axis of the output.
+template <std::size_t K>
+Walk<K> walk_along(const Shape& out, const std::array<Strides, K>& steps) noexcept;
+BinaryWalk binary_walk(const Operand& a, const Operand& b, const Shape& out) noexcept;
 
-// condition, t and e are as long as the output, or one element; or each element of the condition is
-// for `run` elements of the others.
-struct SelectWalk {
-  std::int64_t count = 0;
-  std::int64_t run = 1;
-  bool one_condition = false;
-};
+// Binary operations and Select leave a Walk for each call; those with one operand only where that
+// is strided.
 
 }  // namespace ebb::ops

@@ -1,6 +1,8 @@
 // Gathers and scatters.
 #include "ops/indexing.hpp"
 
+#include <algorithm>
+
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
 
@@ -24,6 +26,25 @@ std::size_t batch_axes(OpCall& call, const Shape& x, const Shape& indices, std::
   return static_cast<std::size_t>(batch);
 }
 
+// Where the slices of a strided operand are runs, one step apart along the axis and another along
+// all the axes before it. False, the params half set: they are not.
+bool set_steps(GatherParams& params, const Operand& x, std::size_t axis) {
+  Strides after{};
+  std::copy(x.strides.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.strides.end(),
+            after.begin());
+  if (!is_dense(Shape(x.shape.dims().subspan(axis + 1)), after)) return false;
+  params.extent_step = x.strides[axis];
+  std::int64_t next = -1;  // of the axis before, so that the two go on as one; -1: any
+  for (std::size_t i = axis; i-- > 0;) {
+    const std::int64_t dim = x.shape.dims()[i];
+    if (dim == 1) continue;
+    if (next == -1) params.row_step = x.strides[i];
+    if (next != -1 && x.strides[i] != next) return false;
+    next = x.strides[i] * dim;
+  }
+  return true;
+}
+
 void gather(OpCall& call) {
   call.convert_input(1, DType::kInt32);
   const Shape& x = call.input(0).shape;
@@ -36,12 +57,18 @@ void gather(OpCall& call) {
   for (std::size_t i = axis + 1; i < x.rank(); ++i) dims.push_back(x.dims()[i]);
   call.check(dims.size() <= kMaxRank, "the result has rank {}, at most {} is allowed", dims.size(),
              kMaxRank);
+  GatherParams params{.batch = extent(x, 0, batch),
+                      .outer = extent(x, batch, axis),
+                      .extent = x.dims()[axis],
+                      .slice = extent(x, axis + 1, x.rank()),
+                      .count = extent(indices, batch, indices.rank())};
+  if (!call.input(0).dense && !set_steps(params, call.input(0), axis)) call.make_dense(0);
+  if (call.input(0).dense) {
+    params.extent_step = params.slice;
+    params.row_step = params.extent * params.slice;
+  }
   call.make(call.input(0).dtype, Shape(dims));
-  call.params(GatherParams{.batch = extent(x, 0, batch),
-                           .outer = extent(x, batch, axis),
-                           .extent = x.dims()[axis],
-                           .slice = extent(x, axis + 1, x.rank()),
-                           .count = extent(indices, batch, indices.rank())});
+  call.params(params);
 }
 
 NdParams nd_params(OpCall& call, const Shape& indices, const Shape& into) {
@@ -124,7 +151,7 @@ void where(OpCall& call) { call.convert_input(0, DType::kBool); }
 }  // namespace
 
 void add_indexing(MeaningTable& table) {
-  table.set(op_id("GatherV2"), gather);
+  table.set(op_id("GatherV2"), gather, Strided::kFirst);
   table.set(op_id("GatherNd"), gather_nd);
   table.set(op_id("ScatterNd"), scatter_nd);
   table.set(op_id("TensorScatterUpdate"), tensor_scatter_update);

@@ -5,9 +5,11 @@
 
 namespace ebb::ops {
 
-// x as [batch, outer, extent, slice], indices as [batch, count].
+// x as [batch, outer, extent, slice], indices as [batch, count]. Steps are in elements: from one
+// position along the extent to the next, and from one position of batch and outer to the next.
 struct GatherParams {
   std::int64_t batch = 1, outer = 1, extent = 1, slice = 1, count = 1;
+  std::int64_t extent_step = 1, row_step = 1;
 };
 
 // Each of `count` index rows of `depth` coordinates names a slice of `slice` elements in a tensor

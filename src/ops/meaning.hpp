@@ -11,12 +11,20 @@ using Meaning = void (*)(OpCall&);
 
 class MeaningTable {
  public:
-  void set(OpId id, Meaning meaning) noexcept { meanings_[id] = meaning; }
-  // Null: not written yet.
-  Meaning operator[](OpId id) const noexcept { return meanings_[id]; }
+  struct Row {
+    Meaning meaning = nullptr;  // null: not written yet
+    Strided strided = Strided::kNone;
+  };
+
+  // `strided`: the inputs that the meaning, and the kernel after it, take as they lie. The others
+  // are made dense before the meaning sees them.
+  void set(OpId id, Meaning meaning, Strided strided = Strided::kNone) noexcept {
+    rows_[id] = {meaning, strided};
+  }
+  const Row& operator[](OpId id) const noexcept { return rows_[id]; }
 
  private:
-  std::array<Meaning, kOpIdLimit> meanings_{};
+  std::array<Row, kOpIdLimit> rows_{};
 };
 
 const MeaningTable& meanings() noexcept;

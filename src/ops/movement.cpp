@@ -13,6 +13,33 @@ void move(OpCall& call, const Shape& shape, const CopyPlan& plan) {
   params.plan.simplify();
 }
 
+// What a view may keep alive at most, in its own sizes: a small part of a large tensor is copied.
+constexpr std::uint64_t kMostKept = 4;
+
+bool is_worth_a_view(const Operand& x, DType dtype, const Shape& shape, const Strides& strides) {
+  const std::uint64_t bytes = bytes_of(shape, size_of(dtype));
+  if (bytes == 0) return false;
+  if (is_dense(shape, strides)) return true;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (strides[i] < 0) return false;  // backwards through memory: no kernel gains by it
+  }
+  return x.memory.data().size() / kMostKept <= bytes;
+}
+
+// The operand's own memory seen in another way, where that is worth it; else a copy. The plan has
+// the axes of the shape, in elements of the dtype.
+void view_or_move(OpCall& call, DType dtype, const Shape& shape, const CopyPlan& plan) {
+  Strides strides{};
+  for (std::size_t i = 0; i < shape.rank(); ++i) strides[i] = plan.from_step[i];
+  if (is_worth_a_view(call.input(0), dtype, shape, strides)) {
+    call.view(0, static_cast<std::uint64_t>(plan.from_offset) * size_of(dtype), dtype, shape,
+              strides);
+    return call.done();
+  }
+  call.make(dtype, shape);
+  call.params(MoveParams{.plan = plan}).plan.simplify();
+}
+
 IntList list_for_axes(OpCall& call, std::size_t attribute, std::size_t times = 1) {
   const std::size_t rank = call.input(0).shape.rank();
   const IntList list = call.integers(attribute);
@@ -25,7 +52,7 @@ void slice(OpCall& call) {
   const Operand& x = call.input(0);
   const IntList begin = list_for_axes(call, 0);
   IntList size = list_for_axes(call, 1);
-  const auto steps = dense_steps(x.shape);
+  const Strides steps = strides_of(x);
   CopyPlan plan;
   for (std::size_t i = 0; i < size.size(); ++i) {
     const std::int64_t dim = x.shape.dims()[i];
@@ -36,26 +63,18 @@ void slice(OpCall& call) {
     plan.from_offset += begin[i] * steps[i];
   }
   const Shape shape{std::span<const std::int64_t>(size)};
-  const auto to = dense_steps(shape);
-  for (std::size_t i = 0; i < size.size(); ++i) plan.add(size[i], steps[i], to[i]);
-  CopyPlan simple = plan;
-  simple.simplify();
-  const bool dense = simple.axes == 0 || (simple.axes == 1 && simple.from_step[0] == 1);
-  if (dense && elements(shape) > 0) {  // a run of the operand's own memory
-    call.view(0, static_cast<std::uint64_t>(plan.from_offset) * size_of(x.dtype), x.dtype, shape);
-    return call.done();
-  }
-  move(call, shape, plan);
+  plan.add(shape, steps, dense_strides(shape));
+  view_or_move(call, x.dtype, shape, plan);
 }
 
 void strided_slice(OpCall& call) {
   const Operand& x = call.input(0);
   const IntList begin = list_for_axes(call, 0), strides = list_for_axes(call, 1);
   const IntList size = list_for_axes(call, 2);
-  const auto steps = dense_steps(x.shape);
+  const Strides steps = strides_of(x);
   CopyPlan plan;
   const Shape shape = call.shape(2);
-  const auto to = dense_steps(shape);
+  const auto to = dense_strides(shape);
   for (std::size_t i = 0; i < size.size(); ++i) {
     const std::int64_t last = begin[i] + (size[i] - 1) * strides[i];
     call.check(size[i] == 0 || (begin[i] >= 0 && begin[i] < x.shape.dims()[i] && last >= 0 &&
@@ -66,13 +85,13 @@ void strided_slice(OpCall& call) {
     plan.add(size[i], strides[i] * steps[i], to[i]);
   }
   if (elements(shape) == 0) plan.from_offset = 0;
-  move(call, shape, plan);
+  view_or_move(call, x.dtype, shape, plan);
 }
 
 void transpose(OpCall& call) {
   const Operand& x = call.input(0);
   const IntList perm = list_for_axes(call, 0);
-  const auto steps = dense_steps(x.shape);
+  const Strides steps = strides_of(x);
   std::array<bool, kMaxRank> seen{};
   IntList dims;
   for (const std::int64_t axis : perm) {
@@ -82,30 +101,24 @@ void transpose(OpCall& call) {
     dims.push_back(x.shape.dims()[from]);
   }
   const Shape shape(dims);
-  const auto to = dense_steps(shape);
+  const auto to = dense_strides(shape);
   CopyPlan plan;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     plan.add(dims[i], steps[checked_axis(call, perm[i], dims.size())], to[i]);
   }
-  CopyPlan simple = plan;
-  simple.simplify();
-  if (simple.axes == 0 || (simple.axes == 1 && simple.from_step[0] == 1)) {
-    call.view(0, 0, x.dtype, shape);  // only axes of one element changed places
-    return call.done();
-  }
-  move(call, shape, plan);
+  view_or_move(call, x.dtype, shape, plan);
 }
 
 void reverse_axes(OpCall& call, const IntList& axes) {
   const Operand& x = call.input(0);
-  const auto steps = dense_steps(x.shape);
+  const Strides from = strides_of(x), to = dense_strides(x.shape);
   std::array<bool, kMaxRank> reversed{};
   for (const std::int64_t axis : axes) reversed[checked_axis(call, axis, x.shape.rank())] = true;
   CopyPlan plan;
   for (std::size_t i = 0; i < x.shape.rank(); ++i) {
     const std::int64_t dim = x.shape.dims()[i];
-    plan.add(dim, reversed[i] ? -steps[i] : steps[i], steps[i]);
-    if (reversed[i] && dim > 0) plan.from_offset += (dim - 1) * steps[i];
+    plan.add(dim, reversed[i] ? -from[i] : from[i], to[i]);
+    if (reversed[i] && dim > 0) plan.from_offset += (dim - 1) * from[i];
   }
   move(call, x.shape, plan);
 }
@@ -127,7 +140,7 @@ void tile(OpCall& call) {
     dims.push_back(x.shape.dims()[i] * reps[i]);
   }
   const Shape shape(dims);
-  const auto from = dense_steps(x.shape), to = dense_steps(shape);
+  const Strides from = strides_of(x), to = dense_strides(shape);
   CopyPlan plan;
   for (std::size_t i = 0; i < reps.size(); ++i) {
     plan.add(reps[i], 0, to[i] * x.shape.dims()[i]);
@@ -142,7 +155,7 @@ void broadcast_to(OpCall& call) {
   call.check(x.shape.rank() <= shape.rank() && broadcast(call, x.shape, shape) == shape,
              "shape {} was given, {} does not broadcast to it", shape.to_string(),
              x.shape.to_string());
-  const auto from = dense_steps(x.shape), to = dense_steps(shape);
+  const Strides from = strides_of(x), to = dense_strides(shape);
   const std::size_t added = shape.rank() - x.shape.rank();
   CopyPlan plan;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -162,12 +175,10 @@ void pad(OpCall& call) {
     dims.push_back(x.shape.dims()[i] + paddings[2 * i] + paddings[2 * i + 1]);
   }
   const Shape shape(dims);
-  const auto from = dense_steps(x.shape), to = dense_steps(shape);
+  const Strides to = dense_strides(shape);
   CopyPlan plan;
-  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
-    plan.add(x.shape.dims()[i], from[i], to[i]);
-    plan.to_offset += paddings[2 * i] * to[i];
-  }
+  plan.add(x.shape, strides_of(x), to);
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) plan.to_offset += paddings[2 * i] * to[i];
   move(call, shape, plan);
   call.params<MoveParams>().fills = elements(shape) != elements(x.shape);
   call.params<MoveParams>().value = call.number(1);
@@ -198,8 +209,10 @@ void diag(OpCall& call) {
   IntList dims(x.shape.dims());
   for (const std::int64_t dim : x.shape.dims()) dims.push_back(dim);
   const std::int64_t count = elements(x.shape);
+  Strides to = dense_strides(x.shape);
+  for (std::int64_t& step : to) step *= count + 1;
   CopyPlan plan;
-  plan.add(count, 1, count + 1);
+  plan.add(x.shape, strides_of(x), to);
   move(call, Shape(dims), plan);
   call.params<MoveParams>().fills = true;
 }
@@ -208,10 +221,11 @@ template <int kPart>
 void part_of_complex(OpCall& call) {
   const Operand& x = call.input(0);
   if (x.dtype != DType::kComplex64) call.fail_dtype(0, "complex64");
-  CopyPlan plan{.from_offset = kPart};  // in floats
-  plan.add(elements(x.shape), 2, 1);
-  call.make(DType::kFloat32, x.shape);
-  call.params(MoveParams{.plan = plan});
+  Strides steps = strides_of(x);
+  for (std::int64_t& step : steps) step *= 2;  // in floats
+  CopyPlan plan{.from_offset = kPart};
+  plan.add(x.shape, steps, dense_strides(x.shape));
+  view_or_move(call, DType::kFloat32, x.shape, plan);
 }
 
 void complex(OpCall& call) {
@@ -247,7 +261,7 @@ void concat(OpCall& call) {
   IntList dims(first.dims());
   for (std::size_t i = 1; i < call.inputs(); ++i) dims[axis] += call.input(i).shape.dims()[axis];
   call.make(call.input(0).dtype, Shape(dims));
-  call.params(JoinParams{extent(first, 0, axis), extent(first, axis + 1, first.rank())});
+  call.params(PartsParams{.axis = axis});
 }
 
 void pack(OpCall& call) {
@@ -262,7 +276,7 @@ void pack(OpCall& call) {
     if (i < first.rank()) dims.push_back(first.dims()[i]);
   }
   call.make(call.input(0).dtype, Shape(dims));
-  call.params(JoinParams{extent(first, 0, axis), extent(first, axis, first.rank())});
+  call.params(PartsParams{.axis = axis, .stacked = true});
 }
 
 void split(OpCall& call) {
@@ -281,7 +295,7 @@ void split(OpCall& call) {
     dims[axis] = static_cast<std::int64_t>(size);
     call.make(x.dtype, Shape(dims));
   }
-  call.params(JoinParams{extent(x.shape, 0, axis), extent(x.shape, axis + 1, x.shape.rank())});
+  call.params(PartsParams{.axis = axis});
 }
 
 void unpack(OpCall& call) {
@@ -292,7 +306,7 @@ void unpack(OpCall& call) {
     if (i != axis) dims.push_back(x.shape.dims()[i]);
   }
   for (std::int64_t i = 0; i < x.shape.dims()[axis]; ++i) call.make(x.dtype, Shape(dims));
-  call.params(JoinParams{extent(x.shape, 0, axis), extent(x.shape, axis + 1, x.shape.rank())});
+  call.params(PartsParams{.axis = axis, .stacked = true});
 }
 
 void depth_to_space(OpCall& call) {
@@ -307,7 +321,7 @@ void depth_to_space(OpCall& call) {
   const std::int64_t deep = depth / (block * block);
   const Shape out = first ? Shape{d[0], deep, height * block, width * block}
                           : Shape{d[0], height * block, width * block, deep};
-  const auto from = dense_steps(x.shape), to = dense_steps(out);
+  const Strides from = strides_of(x), to = dense_strides(out);
   const std::size_t h = first ? 2 : 1, w = h + 1, c = first ? 1 : 3;
   CopyPlan plan;
   plan.add(d[0], from[0], to[0]);
@@ -343,24 +357,24 @@ void broadcast_args(OpCall& call) {
 }  // namespace
 
 void add_movement(MeaningTable& table) {
-  table.set(op_id("Slice"), slice);
-  table.set(op_id("StridedSlice"), strided_slice);
-  table.set(op_id("Transpose"), transpose);
-  table.set(op_id("Reverse"), reverse);
-  table.set(op_id("FlipLeftRight"), flip_left_right);
-  table.set(op_id("Tile"), tile);
-  table.set(op_id("BroadcastTo"), broadcast_to);
-  table.set(op_id("PadV2"), pad);
-  table.set(op_id("MirrorPad"), mirror_pad);
-  table.set(op_id("Diag"), diag);
-  table.set(op_id("Real"), part_of_complex<0>);
-  table.set(op_id("Imag"), part_of_complex<1>);
-  table.set(op_id("Complex"), complex);
-  table.set(op_id("Concat"), concat);
-  table.set(op_id("Pack"), pack);
-  table.set(op_id("SplitV"), split);
-  table.set(op_id("Unpack"), unpack);
-  table.set(op_id("DepthToSpace"), depth_to_space);
+  table.set(op_id("Slice"), slice, Strided::kFirst);
+  table.set(op_id("StridedSlice"), strided_slice, Strided::kFirst);
+  table.set(op_id("Transpose"), transpose, Strided::kFirst);
+  table.set(op_id("Reverse"), reverse, Strided::kFirst);
+  table.set(op_id("FlipLeftRight"), flip_left_right, Strided::kFirst);
+  table.set(op_id("Tile"), tile, Strided::kFirst);
+  table.set(op_id("BroadcastTo"), broadcast_to, Strided::kFirst);
+  table.set(op_id("PadV2"), pad, Strided::kFirst);
+  table.set(op_id("MirrorPad"), mirror_pad, Strided::kFirst);
+  table.set(op_id("Diag"), diag, Strided::kFirst);
+  table.set(op_id("Real"), part_of_complex<0>, Strided::kFirst);
+  table.set(op_id("Imag"), part_of_complex<1>, Strided::kFirst);
+  table.set(op_id("Complex"), complex, Strided::kAll);
+  table.set(op_id("Concat"), concat, Strided::kAll);
+  table.set(op_id("Pack"), pack, Strided::kAll);
+  table.set(op_id("SplitV"), split, Strided::kFirst);
+  table.set(op_id("Unpack"), unpack, Strided::kFirst);
+  table.set(op_id("DepthToSpace"), depth_to_space, Strided::kFirst);
   table.set(op_id("MatrixBandPart"), matrix_band_part);
   table.set(op_id("BroadcastArgs"), broadcast_args);
 }

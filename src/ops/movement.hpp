@@ -20,10 +20,11 @@ struct TwoMovesParams {
   bool fills_between = false;
 };
 
-// Inputs one after the other along an axis, or an input cut up: `outer` times `run[i]` elements.
-struct JoinParams {
-  std::int64_t outer = 1;
-  std::int64_t inner = 1;  // elements of one position along the axis
+// A tensor and the parts it is joined of, or cut into, along an axis of its own. `stacked`: the
+// parts do not have that axis, each is one position along it.
+struct PartsParams {
+  std::size_t axis = 0;
+  bool stacked = false;
 };
 
 // For each axis: padding before, and whether the edge is repeated.

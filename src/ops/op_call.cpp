@@ -1,5 +1,6 @@
 #include "ops/op_call.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -78,7 +79,7 @@ void OpCall::take_operands(std::span<const Handle> inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) near_operands_.add();
     operands_ = {&near_operands_[0], inputs.size()};
   }
-  place_.context.resolve(inputs, operands_, spec_.name);
+  strided_ = place_.context.resolve(inputs, operands_, spec_.name);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (operands_[i]) {
       if (&operands_[i].memory.device() != &place_.device) [[unlikely]] {
@@ -177,19 +178,28 @@ Output& OpCall::make(DType dtype, const Shape& shape) {
   return made;
 }
 
-Output& OpCall::view(std::size_t input, std::uint64_t byte_offset, DType dtype,
-                     const Shape& shape) {
+Output& OpCall::view(std::size_t input, std::uint64_t byte_offset, DType dtype, const Shape& shape,
+                     const Strides& strides) {
   Output& made = next_output();
-  made.handle = place_.context.view(handles_[input], byte_offset,
-                                    {.device = &place_.device,
-                                     .dtype = dtype,
-                                     .shape = shape,
-                                     .region = place_.region,
-                                     .site = place_.site});
+  made.handle = place_.context.strided_view(handles_[input], operands_[input], byte_offset, strides,
+                                            {.device = &place_.device,
+                                             .dtype = dtype,
+                                             .shape = shape,
+                                             .region = place_.region,
+                                             .site = place_.site});
+  if (made.handle == 0) throw LayoutChanged();
   made.data = operands_[input].data + byte_offset;
   made.dtype = dtype;
   made.shape = shape;
   return made;
+}
+
+void OpCall::make_dense_but(Strided taken) {
+  constexpr std::size_t kLastBit = 7;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const unsigned bit = 1u << std::min(i, kLastBit);
+    if (!operands_[i].dense && (static_cast<unsigned>(taken) & bit) == 0) make_dense(i);
+  }
 }
 
 std::byte* OpCall::workspace(std::uint64_t bytes) {
@@ -210,6 +220,7 @@ void OpCall::convert_input(std::size_t i, DType dtype) {
   run({place_.context, place_.device, place_.region, place_.site}, op_id("Cast"),
       handles_.subspan(i, 1), {&attribute, 1}, {&converted, 1});
   workspaces_.push_back({.handle = converted.handle, .memory = {}, .data = nullptr});
+  operands_[i] = Operand();  // what it held is let go before resolve() takes the lock
   place_.context.resolve({&converted.handle, 1}, operands_.subspan(i, 1), spec_.name);
 }
 

@@ -3,8 +3,10 @@
 // The protocol, from entry to return:
 //   1. the operands are resolved under one lock and held, before anything is allocated: the ladder
 //      may run in any allocation that follows, and end their tensors, but not take their memory;
-//   2. the meaning (src/ops, one for each operation) checks what was given, and makes the outputs;
-//   3. the kernel (src/backends/<device>) fills them. It gets checked arguments only; what the
+//   2. operands that are strided where the operation takes dense ones (the table of meanings says
+//      which) are made dense, and stay so;
+//   3. the meaning (src/ops, one for each operation) checks what was given, and makes the outputs;
+//   4. the kernel (src/backends/<device>) fills them. It gets checked arguments only; what the
 //      meaning worked out for it is in params().
 // Where an output's shape depends on data, the kernel makes that output. An error on the way ends
 // the outputs that were made: a call has all its results or leaves nothing behind.
@@ -34,6 +36,13 @@ struct Output {
   Shape shape;
 };
 
+// Which inputs of an operation may be strided: a bit each, the last one for all that follow.
+enum class Strided : std::uint8_t { kNone = 0, kFirst = 1, kFirstTwo = 3, kAll = 255 };
+
+// A view was asked for of an operand that another thread has made dense meanwhile. The call begins
+// anew; that happens once a tensor at most.
+struct LayoutChanged {};
+
 // Room for some T's, made one by one: a call uses one or two of each, and setting up the rest would
 // cost a small operation a good part of its time.
 template <typename T, std::size_t kMost>
@@ -47,7 +56,7 @@ class InPlace {
   InPlace& operator=(const InPlace&) = delete;
 
   // Pre: fewer than kMost are there.
-  T& add() noexcept { return *::new (static_cast<void*>(room_ + sizeof(T) * count_++)) T(); }
+  T& add() noexcept { return *::new (static_cast<void*>(room_ + sizeof(T) * count_++)) T; }
   T& operator[](std::size_t i) noexcept {
     return *std::launder(reinterpret_cast<T*>(room_ + sizeof(T) * i));
   }
@@ -89,6 +98,13 @@ class OpCall {
     return reinterpret_cast<const T*>(operands_[i].data);
   }
 
+  // Makes dense what is strided and not in `taken`.
+  void settle(Strided taken) {
+    if (strided_) [[unlikely]]
+      make_dense_but(taken);
+  }
+  // The input, and its tensor, are dense from now on.
+  void make_dense(std::size_t i) { place_.context.make_dense(handles_[i], operands_[i]); }
   // Puts a copy of the input, as another dtype, in its place.
   void convert_input(std::size_t i, DType dtype);
 
@@ -115,8 +131,9 @@ class OpCall {
   }
   // The next output, its content unspecified.
   Output& make(DType dtype, const Shape& shape);
-  // The next output, over the memory of an input.
-  Output& view(std::size_t input, std::uint64_t byte_offset, DType dtype, const Shape& shape);
+  // The next output, over the memory of an input. Strides are in elements of `dtype`.
+  Output& view(std::size_t input, std::uint64_t byte_offset, DType dtype, const Shape& shape,
+               const Strides& strides);
   // Memory for the length of the call, in the books like any tensor's.
   std::byte* workspace(std::uint64_t bytes);
   // The results are the caller's from now on.
@@ -155,6 +172,7 @@ class OpCall {
   static constexpr std::size_t kParamBytes = 768;
 
   void take_operands(std::span<const Handle> inputs);
+  void make_dense_but(Strided taken);
   void take_attributes();
   std::size_t take_attribute(const Attribute& attribute, std::size_t at);
   Output& next_output();
@@ -165,6 +183,7 @@ class OpCall {
   std::span<const double> values_;
   std::span<Operand> operands_;
   std::size_t output_count_ = 0;
+  bool strided_ = false;  // some operands were, when they were resolved
   bool committed_ = false;
   bool done_ = false;
   std::array<std::uint16_t, kMostAttributes> at_;

@@ -47,7 +47,26 @@ void check_dtypes(const OpCall& call, bool fused) {
   if (call.input(1).dtype != dtype) call.fail_dtype(1, name_of(dtype));
 }
 
-Product checked_product(const OpCall& call) {
+// Whether the operand is dense but for its matrices, which lie transposed.
+bool lies_transposed(const Operand& x) {
+  const std::size_t rank = x.shape.rank();
+  if (x.dense || rank < 2) return false;
+  IntList dims(x.shape.dims());
+  Strides strides = x.strides;
+  std::swap(dims[rank - 2], dims[rank - 1]);
+  std::swap(strides[rank - 2], strides[rank - 1]);
+  return is_dense(Shape(dims), strides);
+}
+
+// A matrix that lies transposed is taken as it is, the flag the other way round; any other strided
+// operand is made dense. Whether the flag is to be turned.
+bool settle_matrix(OpCall& call, std::size_t input) {
+  const bool turned = lies_transposed(call.input(input));
+  if (!turned) call.make_dense(input);
+  return turned;
+}
+
+Product checked_product(OpCall& call) {
   Product product;
   product.transpose_a = call.boolean(0);
   product.transpose_b = call.boolean(1);
@@ -59,6 +78,8 @@ Product checked_product(const OpCall& call) {
              "shapes {} and {} were given (transposed: {}, {}), inner extents that match are "
              "allowed, not {} and {}",
              a_shape, b_shape, product.transpose_a, product.transpose_b, a.columns, b.rows);
+  product.transpose_a = product.transpose_a != settle_matrix(call, 0);
+  product.transpose_b = product.transpose_b != settle_matrix(call, 1);
   product.rows = a.rows;
   product.inner = a.columns;
   product.columns = b.columns;
@@ -89,8 +110,8 @@ void fused_mat_mul(OpCall& call) {
 }  // namespace
 
 void add_products(MeaningTable& table) {
-  table.set(op_id("BatchMatMul"), batch_mat_mul);
-  table.set(op_id("_FusedMatMul"), fused_mat_mul);
+  table.set(op_id("BatchMatMul"), batch_mat_mul, Strided::kFirstTwo);
+  table.set(op_id("_FusedMatMul"), fused_mat_mul, Strided::kFirstTwo);
 }
 
 }  // namespace ebb::ops

@@ -15,7 +15,7 @@ struct Product {
   std::int64_t rows = 0;
   std::int64_t inner = 0;
   std::int64_t columns = 0;
-  bool transpose_a = false;
+  bool transpose_a = false;  // its matrices lie transposed in memory: [inner, rows]
   bool transpose_b = false;
   Epilogue epilogue;
 

@@ -1,6 +1,8 @@
 // Reductions, scans and counts.
 #include "ops/reductions.hpp"
 
+#include <algorithm>
+
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
 
@@ -49,7 +51,7 @@ ReduceParams walk_of(const Shape& shape, const Reduced& reduced) {
 }
 
 void gather_axes(ReduceParams& params, const Shape& shape, const Reduced& reduced) {
-  const auto steps = dense_steps(shape);
+  const auto steps = dense_strides(shape);
   std::int64_t to = elements(shape);
   for (const bool last : {false, true}) {
     for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -63,11 +65,40 @@ void gather_axes(ReduceParams& params, const Shape& shape, const Reduced& reduce
   params.plan.simplify();
 }
 
+// A strided operand as [outer, count, inner], where it is a dense one with its axes in another
+// order, and the axes that stay are in the order of the result. Else the operand is made dense.
+ReduceParams settled_walk(OpCall& call, const Reduced& reduced) {
+  const Operand& x = call.input(0);
+  if (x.dense) return walk_of(x.shape, reduced);
+  std::array<std::size_t, kMaxRank> order{};  // by stride, the longest first
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(x.shape.rank()),
+                   [&](std::size_t a, std::size_t b) { return x.strides[a] > x.strides[b]; });
+  IntList dims;
+  Strides strides{};
+  Reduced as_they_lie{};
+  bool in_order = true;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < x.shape.rank(); ++i) {
+    const std::size_t axis = order[i];
+    dims.push_back(x.shape.dims()[axis]);
+    strides[i] = x.strides[axis];
+    as_they_lie[i] = reduced[axis];
+    if (reduced[axis] || dims[i] == 1) continue;
+    in_order = in_order && axis >= last;
+    last = axis;
+  }
+  const ReduceParams params = walk_of(Shape(dims), as_they_lie);
+  if (in_order && !params.gathers && is_dense(Shape(dims), strides)) return params;
+  call.make_dense(0);
+  return walk_of(x.shape, reduced);
+}
+
 template <typename ResultOf>
 void reduce_as(OpCall& call, ResultOf result_of) {
   const Operand& x = call.input(0);
   const Reduced reduced = reduced_axes(call, x.shape);
-  ReduceParams params = walk_of(x.shape, reduced);
+  ReduceParams params = settled_walk(call, reduced);
   if (params.gathers) gather_axes(params, x.shape, reduced);
   call.make(result_of(x.dtype), reduced_shape(x.shape, reduced, call.boolean(1)));
   call.params(params);
@@ -106,11 +137,8 @@ void arg_extreme(OpCall& call) {
   const Shape shape = reduced_shape(x.shape, reduced, false);
   call.check(x.shape.dims()[axis] > 0 || elements(shape) == 0,
              "axis {} of {} has no elements, at least one is needed", axis, x.shape.to_string());
+  call.params(settled_walk(call, reduced));
   call.make(DType::kInt32, shape);
-  call.params(ReduceParams{.outer = extent(x.shape, 0, axis),
-                           .count = x.shape.dims()[axis],
-                           .inner = extent(x.shape, axis + 1, x.shape.rank()),
-                           .plan = {}});
 }
 
 void scan(OpCall& call) {
@@ -161,15 +189,15 @@ void segment_sum(OpCall& call) {
 }  // namespace
 
 void add_reductions(MeaningTable& table) {
-  table.set(op_id("Sum"), sum);
-  table.set(op_id("Prod"), sum);
-  table.set(op_id("Mean"), mean);
-  table.set(op_id("Max"), extreme);
-  table.set(op_id("Min"), extreme);
-  table.set(op_id("All"), logical);
-  table.set(op_id("Any"), logical);
-  table.set(op_id("ArgMax"), arg_extreme);
-  table.set(op_id("ArgMin"), arg_extreme);
+  table.set(op_id("Sum"), sum, Strided::kFirst);
+  table.set(op_id("Prod"), sum, Strided::kFirst);
+  table.set(op_id("Mean"), mean, Strided::kFirst);
+  table.set(op_id("Max"), extreme, Strided::kFirst);
+  table.set(op_id("Min"), extreme, Strided::kFirst);
+  table.set(op_id("All"), logical, Strided::kFirst);
+  table.set(op_id("Any"), logical, Strided::kFirst);
+  table.set(op_id("ArgMax"), arg_extreme, Strided::kFirst);
+  table.set(op_id("ArgMin"), arg_extreme, Strided::kFirst);
   table.set(op_id("Cumsum"), scan);
   table.set(op_id("Cumprod"), scan);
   table.set(op_id("Bincount"), bincount);

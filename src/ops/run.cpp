@@ -63,17 +63,15 @@ const KernelTable* kernels_for(const Device& device) noexcept {
   return addressable ? host_kernels.load(std::memory_order_acquire) : nullptr;
 }
 
-std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
-                std::span<const double> attributes, std::span<OpResult> results) {
-  const OpSpec& spec = known(op);
-  const Meaning meaning = meanings()[op];
-  if (meaning == nullptr) [[unlikely]] {
-    raise(ErrorKind::kUnsupported, "[{}] not built: this build does not know what it means",
-          spec.name);
-  }
+namespace {
+
+std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTable::Row& row,
+                     std::span<const Handle> inputs, std::span<const double> attributes,
+                     std::span<OpResult> results) {
   OpCall call({place.context, place.device, place.region, place.site}, spec, inputs, attributes);
   try {
-    meaning(call);
+    call.settle(row.strided);
+    row.meaning(call);
     if (!call.is_done()) compute(call);
   } catch (const OutOfMemory& error) {
     raise_in_the_name_of(spec, error);
@@ -89,14 +87,32 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
   return call.outputs();
 }
 
+}  // namespace
+
+std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
+                std::span<const double> attributes, std::span<OpResult> results) {
+  const OpSpec& spec = known(op);
+  const MeaningTable::Row& row = meanings()[op];
+  if (row.meaning == nullptr) [[unlikely]] {
+    raise(ErrorKind::kUnsupported, "[{}] not built: this build does not know what it means",
+          spec.name);
+  }
+  while (true) {
+    try {
+      return run_once(place, spec, row, inputs, attributes, results);
+    } catch (const LayoutChanged&) {
+    }
+  }
+}
+
 void write(Context& context, Handle tensor, std::span<const std::byte> bytes) {
-  const Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_write");
+  Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_write");
+  context.make_dense(tensor, operand);
   if (!bytes.empty()) std::memcpy(operand.data, bytes.data(), bytes.size());
 }
 
 void read(Context& context, Handle tensor, std::span<std::byte> bytes) {
-  const Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_read");
-  if (!bytes.empty()) std::memcpy(bytes.data(), operand.data, bytes.size());
+  pack(checked_operand(context, tensor, bytes.size(), "tensor_read"), bytes.data());
 }
 
 }  // namespace ebb::ops

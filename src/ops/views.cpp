@@ -1,13 +1,45 @@
 // Operations that move no data: another tensor over the same memory.
+#include <optional>
+
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {
 namespace {
 
-void identity(OpCall& call) {
-  call.view(0, 0, call.input(0).dtype, call.input(0).shape);
+// The elements of the input in another shape, or the same.
+void view_as(OpCall& call, const Shape& shape, const Strides& strides) {
+  call.view(0, 0, call.input(0).dtype, shape, strides);
   call.done();
+}
+
+void identity(OpCall& call) { view_as(call, call.input(0).shape, strides_of(call.input(0))); }
+
+// How elements that lie so are walked in another shape; none where no strides do that. Both shapes
+// are cut into the shortest groups of axes with as many elements; a group of the given shape must
+// be one run.
+std::optional<Strides> reshaped(const Operand& x, const Shape& shape) {
+  const std::span<const std::int64_t> from = x.shape.dims(), to = shape.dims();
+  Strides strides{};
+  std::size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    const std::size_t first = j;
+    std::int64_t step = i < from.size() ? x.strides[i] : 1;
+    std::int64_t given = i < from.size() ? from[i++] : 1;
+    std::int64_t asked = j < to.size() ? to[j++] : 1;
+    while (given != asked) {
+      if (asked < given) {
+        asked *= to[j++];
+        continue;
+      }
+      if (from[i] != 1 && given != 1 && step != x.strides[i] * from[i]) return std::nullopt;
+      if (from[i] != 1) step = x.strides[i];
+      given *= from[i++];
+    }
+    for (std::size_t axis = j; axis-- > first; step *= to[axis]) strides[axis] = step;
+  }
+  return strides;
 }
 
 void reshape(OpCall& call) {
@@ -31,8 +63,12 @@ void reshape(OpCall& call) {
   const Shape shape{std::span<const std::int64_t>(dims)};
   call.check(elements(shape) == total, "shape {} was given for {} elements of {}",
              dims_to_string(dims), total, x.shape.to_string());
-  call.view(0, 0, x.dtype, shape);
-  call.done();
+  if (x.dense) return view_as(call, shape, dense_strides(shape));
+  if (const std::optional<Strides> strides = reshaped(x, shape)) {
+    return view_as(call, shape, *strides);
+  }
+  call.make_dense(0);
+  view_as(call, shape, dense_strides(shape));
 }
 
 void expand_dims(OpCall& call) {
@@ -41,20 +77,23 @@ void expand_dims(OpCall& call) {
              kMaxRank - 1);
   const std::size_t axis = checked_axis(call, call.integer(0), x.shape.rank() + 1);
   IntList dims;
+  Strides strides{};
+  const Strides given = strides_of(x);
   for (std::size_t i = 0; i <= x.shape.rank(); ++i) {
     if (i == axis) dims.push_back(1);
-    if (i < x.shape.rank()) dims.push_back(x.shape.dims()[i]);
+    if (i == x.shape.rank()) break;
+    strides[dims.size()] = given[i];
+    dims.push_back(x.shape.dims()[i]);
   }
-  call.view(0, 0, x.dtype, Shape(dims));
-  call.done();
+  view_as(call, Shape(dims), strides);
 }
 
 }  // namespace
 
 void add_views(MeaningTable& table) {
-  table.set(op_id("Identity"), identity);
-  table.set(op_id("Reshape"), reshape);
-  table.set(op_id("ExpandDims"), expand_dims);
+  table.set(op_id("Identity"), identity, Strided::kFirst);
+  table.set(op_id("Reshape"), reshape, Strided::kFirst);
+  table.set(op_id("ExpandDims"), expand_dims, Strided::kFirst);
 }
 
 }  // namespace ebb::ops

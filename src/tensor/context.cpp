@@ -12,6 +12,7 @@
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/trace.hpp"
+#include "tensor/block_guard.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
@@ -21,22 +22,6 @@ namespace ebb {
 namespace {
 
 thread_local SiteId ending_site = 0;
-
-// A block that goes back unless someone takes it over.
-class BlockGuard {
- public:
-  BlockGuard(Pool& pool, Block block) noexcept : pool_(pool), block_(block) {}
-  ~BlockGuard() {
-    if (block_) pool_.free(block_);
-  }
-  BlockGuard(const BlockGuard&) = delete;
-  BlockGuard& operator=(const BlockGuard&) = delete;
-  Block take() noexcept { return std::exchange(block_, Block{}); }
-
- private:
-  Pool& pool_;
-  Block block_;
-};
 
 Device& checked(Device* device, bool foreign, std::string_view who) {
   if (device == nullptr) raise(ErrorKind::kInvalidArgument, "[{}] no such device", who);
@@ -195,7 +180,7 @@ void Context::retire_if_empty() noexcept {
 Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& spec) {
   const std::uint64_t bytes = checked_bytes(spec, "view");
   std::unique_lock lock(lock_);
-  TensorRecord& of = live(lock, base, "view");
+  TensorRecord& of = live_and_dense(lock, base, "view");
   Storage& storage = *of.storage;
   const std::uint64_t offset = of.tag + byte_offset;
   if (storage.block.data == nullptr) {
@@ -208,15 +193,7 @@ Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& s
     raise(ErrorKind::kInvalidArgument,
           "[view] {} bytes from {} on were asked for, the storage has {}", bytes, offset, held);
   }
-  Region& region = open_to(lock, spec.region, "view");
-  TensorRecord& record = records_.acquire();
-  enter(record, storage, region,
-        {.dtype = spec.dtype,
-         .dims = spec.shape.dims(),
-         .site = spec.site,
-         .tag = offset,
-         .flags = 0});
-  return record.name();
+  return enter_view(lock, storage, offset, nullptr, spec);
 }
 
 [[gnu::flatten]] Handle Context::adopt(const ForeignSpec& spec) {
@@ -373,6 +350,8 @@ void Context::end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch)
                      .reason = reason,
                      .last = storage.tensors == 1});
   }
+  if (record.has(TensorRecord::kStrided)) [[unlikely]]
+    internals_->layouts.release(*record.layout);
   storage.unwatched -= watched ? 0 : 1;
   if (--storage.tensors == 0) end_storage(storage, reason, batch);
   leave_table(record);

@@ -101,16 +101,19 @@ void Context::audit_own() {
     const Books& each = ledger.books();
     if (!each.balanced()) off(name(), "created = live + ended", each.created, each.live);
   }
-  std::uint64_t tensors = 0, queued = 0;
+  std::uint64_t tensors = 0, queued = 0, strided = 0;
   for (std::size_t c = 0; c < records_.chunk_count(); ++c) {
     for (const TensorRecord& record : records_.chunk(c)) {
       if (!record.live() || record.has(TensorRecord::kHold)) continue;
       ++tensors;
       queued += record.has(TensorRecord::kWaiting) ? 1 : 0;
+      strided += record.has(TensorRecord::kStrided) ? 1 : 0;
     }
   }
   if (tensors != sum.live) off(name(), "live tensors = handles", sum.live, tensors);
   if (queued != waiting_.load(std::memory_order_relaxed)) off(name(), "orphans", waiting_, queued);
+  const std::uint64_t layouts = internals_->layouts.count();
+  if (layouts != strided) off(name(), "layouts = strided tensors", layouts, strided);
   const std::uint64_t storages = internals_->storages.count();
   if (storages != sum.storages.count + sum.held.count) {
     off(name(), "storages = live + held", storages, sum.storages.count + sum.held.count);

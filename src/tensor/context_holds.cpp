@@ -23,8 +23,9 @@ MadeTensor Context::make_held(const TensorSpec& spec) {
   return {handle, StorageRef(storage), storage.block.data};
 }
 
-void Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
+bool Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
                       std::string_view who) {
+  bool strided = false;
   std::unique_lock lock(lock_);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     if (handles[i] == 0) continue;
@@ -39,16 +40,26 @@ void Context::resolve(std::span<const Handle> handles, std::span<Operand> operan
     }
     storage.refs.fetch_add(1, std::memory_order_relaxed);
     operands[i].memory = StorageRef(storage);
-    operands[i].data = storage.block.data + record.tag;
     operands[i].dtype = record.dtype;
     operands[i].shape = Shape(record.shape());
+    if (record.has(TensorRecord::kStrided)) [[unlikely]] {
+      strided = true;
+      operands[i].dense = false;
+      operands[i].uses = ++record.layout->uses;
+      operands[i].strides = record.layout->strides;
+      operands[i].data = storage.block.data + record.layout->offset;
+    } else {
+      operands[i].data = storage.block.data + record.tag;
+    }
   }
+  return strided;
 }
 
 Handle Context::hold_by_name(Handle handle) {
   std::unique_lock lock(lock_);
-  Storage& storage = *live(lock, handle, "hold").storage;
-  const std::uint64_t offset = records_.find(handle)->tag;
+  const TensorRecord& of = live_and_dense(lock, handle, "hold");
+  Storage& storage = *of.storage;
+  const std::uint64_t offset = of.tag;
   TensorRecord& record = records_.acquire();
   storage.refs.fetch_add(1, std::memory_order_relaxed);
   record.storage = &storage;

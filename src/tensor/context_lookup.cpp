@@ -89,6 +89,7 @@ TensorInfo Context::describe(Handle handle) {
                   .dtype = record.dtype,
                   .rank = record.rank,
                   .dims = {},
+                  .dense = !record.has(TensorRecord::kStrided),
                   .bytes = storage.bytes,
                   .key = storage.key,
                   .tag = storage.block ? 0 : record.tag,
@@ -97,6 +98,7 @@ TensorInfo Context::describe(Handle handle) {
                   .orphaned = record.queued()};
   std::copy_n(record.dims.begin(), record.shape().size(), info.dims.begin());
   if (storage.block) {
+    info.strides = info.dense ? dense_strides(Shape(record.shape())) : record.layout->strides;
     info.bytes = size_of(record.dtype);
     for (const std::int64_t dim : record.shape()) info.bytes *= static_cast<std::uint64_t>(dim);
   }

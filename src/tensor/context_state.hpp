@@ -1,14 +1,16 @@
-// What a Context keeps beside its header: the records of its storages and the map of foreign keys.
+// What a Context keeps beside its header: the records of its storages and of its strided tensors,
+// and the map of foreign keys.
 #pragma once
 
 #include "ebb/tensor/context.hpp"
 #include "tensor/key_map.hpp"
-#include "tensor/storage_arena.hpp"
+#include "tensor/record_arena.hpp"
 
 namespace ebb {
 
 struct Context::Internals {
-  StorageArena storages;
+  RecordArena<Storage, 256> storages;
+  RecordArena<StridedLayout, 64> layouts;
   KeyMap keys;
 };
 

@@ -41,6 +41,8 @@ struct TensorRow {
   DType dtype;
   std::uint8_t rank;
   std::array<std::int64_t, kMaxRank> dims;
+  bool strided;
+  Strides strides;
   std::uint64_t storage, bytes, key, tag;
   RegionId region;
   SiteId site;
@@ -186,21 +188,24 @@ class SnapshotWriter {
     const Storage& storage = *record.storage;
     const bool hold = record.has(TensorRecord::kHold);
     const Region* region = hold || !record.region->live() ? nullptr : record.region;
-    return {.handle = record.name(),
-            .device = storage.device->id(),
-            .dtype = record.dtype,
-            .rank = record.rank,
-            .dims = record.dims,
-            .storage = reinterpret_cast<std::uintptr_t>(&storage),
-            .bytes = storage.bytes,
-            .key = storage.key,
-            .tag = record.tag,
-            .region = region == nullptr ? 0 : region->name(),
-            .site = record.site,
-            .foreign = storage.block.data == nullptr,
-            .orphaned = record.queued(),
-            .unwatched = record.has(TensorRecord::kUnwatched),
-            .hold = hold};
+    return {
+        .handle = record.name(),
+        .device = storage.device->id(),
+        .dtype = record.dtype,
+        .rank = record.rank,
+        .dims = record.dims,
+        .strided = !hold && record.has(TensorRecord::kStrided),
+        .strides = !hold && record.has(TensorRecord::kStrided) ? record.layout->strides : Strides{},
+        .storage = reinterpret_cast<std::uintptr_t>(&storage),
+        .bytes = storage.bytes,
+        .key = storage.key,
+        .tag = storage.block.data == nullptr ? record.tag : record.byte_offset(),
+        .region = region == nullptr ? 0 : region->name(),
+        .site = record.site,
+        .foreign = storage.block.data == nullptr,
+        .orphaned = record.queued(),
+        .unwatched = record.has(TensorRecord::kUnwatched),
+        .hold = hold};
   }
 
   void write_row(const TensorRow& row) {
@@ -229,11 +234,19 @@ class SnapshotWriter {
       json_.member("tag", row.tag);
     } else {
       json_.member("offset", row.tag);
+      if (row.strided) write_strides(row);
     }
     json_.member("site", row.site);
     json_.member("region", row.region);
     json_.member("orphaned", row.orphaned);
     json_.member("unwatched", row.unwatched);
+  }
+
+  void write_strides(const TensorRow& row) {
+    json_.key("strides");
+    json_.begin_array();
+    for (std::size_t i = 0; i < row.rank; ++i) json_.value(row.strides[i]);
+    json_.end_array();
   }
 
   void sites() {

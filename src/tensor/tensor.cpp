@@ -1,7 +1,5 @@
 #include "ebb/tensor/tensor.hpp"
 
-#include <cstring>
-
 namespace ebb {
 namespace {
 
@@ -18,9 +16,7 @@ Shape shape_of(const TensorInfo& info) {
 
 Tensor::Tensor(const Tensor& other) : context_(other.context_) {
   if (!other) return;
-  const TensorInfo info = described(context_, other.handle_);
-  handle_ = context_->view(other.handle_, 0,
-                           {.dtype = info.dtype, .shape = shape_of(info), .region = info.region});
+  handle_ = context_->share(other.handle_, described(context_, other.handle_).region);
 }
 
 Tensor::~Tensor() {
@@ -44,7 +40,7 @@ void Tensor::read(std::span<std::byte> bytes) const {
     raise(ErrorKind::kInvalidArgument, "[read] {} bytes were given, the tensor has {}",
           bytes.size(), has);
   }
-  if (has != 0) std::memcpy(bytes.data(), operand.data, has);
+  pack(operand, bytes.data());
 }
 
 std::uint64_t Tensor::checked_elements(DType asked) const {

@@ -1,6 +1,6 @@
 // Every operation against what NumPy and SciPy say of it: one test an operation, all its cases.
-// Each case runs twice: with operands of their own, and with operands that are views in the middle
-// of a larger tensor, at an odd element.
+// Each case runs with operands of their own, with operands that are views in the middle of a larger
+// tensor, at an odd element, and with strided ones: transposed, spread out, and backwards.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +16,32 @@
 
 namespace ebb::test {
 namespace {
+
+enum class Lies : std::uint8_t { kAlone, kShifted, kTransposed, kSpread, kBackwards };
+constexpr std::string_view kLies[] = {"", " (shifted)", " (transposed)", " (spread)",
+                                      " (backwards)"};
+
+// Where elements lie in a larger tensor.
+struct Placement {
+  std::int64_t elements = 0, first = 0;
+  Strides strides{};
+};
+
+Placement placement(const Shape& shape, Lies lies) {
+  Placement made{.elements = 1};
+  const std::size_t rank = shape.rank();
+  for (std::size_t i = 0; i < rank; ++i) {
+    // Transposed: the first axis is the densest. Else the last, each with some room around it.
+    const std::size_t axis = lies == Lies::kTransposed ? i : rank - 1 - i;
+    const std::int64_t dim = shape.dims()[axis];
+    const std::int64_t step = made.elements * (lies == Lies::kSpread ? 1 + static_cast<int>(i) : 1);
+    made.strides[axis] = lies == Lies::kBackwards ? -step : step;
+    if (lies == Lies::kBackwards) made.first += (dim - 1) * step;
+    made.elements = step * (lies == Lies::kTransposed ? dim : dim + 1);
+  }
+  made.elements += ++made.first;
+  return made;
+}
 
 class World {
  public:
@@ -40,11 +66,39 @@ class World {
     return view;
   }
 
-  std::vector<CaseTensor> run(const OpCase& one, bool shift) {
-    std::vector<Handle> inputs;
-    for (const CaseTensor& each : one.inputs) {
-      inputs.push_back(shift ? shifted(each) : tensor(each));
+  // The same, its elements spread over a larger tensor.
+  Handle strided(const CaseTensor& given, Lies lies) {
+    if (!given.given || given.shape.elements() == 0) return tensor(given);
+    const Placement place = placement(given.shape, lies);
+    const std::size_t size = size_of(given.dtype);
+    std::vector<std::byte> spread(static_cast<std::size_t>(place.elements) * size, std::byte{1});
+    for (std::size_t i = 0; i < given.shape.elements(); ++i) {
+      std::int64_t at = place.first, rest = static_cast<std::int64_t>(i);
+      for (std::size_t axis = given.shape.rank(); axis-- > 0;) {
+        at += rest % given.shape.dims()[axis] * place.strides[axis];
+        rest /= given.shape.dims()[axis];
+      }
+      std::memcpy(spread.data() + static_cast<std::size_t>(at) * size, given.data.data() + i * size,
+                  size);
     }
+    const Handle base = tensor({.dtype = given.dtype, .shape = {place.elements}, .data = spread});
+    Operand seen;
+    context_->resolve({&base, 1}, {&seen, 1}, "case");
+    const Handle view =
+        context_->strided_view(base, seen, static_cast<std::uint64_t>(place.first) * size,
+                               place.strides, {.dtype = given.dtype, .shape = given.shape});
+    context_->dispose(base);
+    return view;
+  }
+
+  Handle placed(const CaseTensor& given, Lies lies) {
+    if (lies == Lies::kAlone) return tensor(given);
+    return lies == Lies::kShifted ? shifted(given) : strided(given, lies);
+  }
+
+  std::vector<CaseTensor> run(const OpCase& one, Lies lies) {
+    std::vector<Handle> inputs;
+    for (const CaseTensor& each : one.inputs) inputs.push_back(placed(each, lies));
     std::vector<ops::OpResult> results(std::max<std::size_t>(one.outputs.size(), 16));
     const ops::OpSpec* spec = ops::find_op(one.op);
     if (spec == nullptr) raise(ErrorKind::kInvalidArgument, "[case] no operation {}", one.op);
@@ -78,8 +132,8 @@ bool close(double got, double expected, const CaseTensor& tolerance) {
   return std::abs(got - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
 }
 
-std::string describe(const OpCase& one, bool shift) {
-  std::string text = one.op + (shift ? " (shifted)" : "") + " " + one.note;
+std::string describe(const OpCase& one, Lies lies) {
+  std::string text = one.op + std::string(kLies[static_cast<std::size_t>(lies)]) + " " + one.note;
   for (const CaseTensor& each : one.inputs) {
     text +=
         each.given ? fmt::format(" {}{}", name_of(each.dtype), each.shape.to_string()) : " none";
@@ -119,18 +173,19 @@ class OpConformance : public testing::Test {
   void TestBody() override {
     World world;
     for (const OpCase& one : cases_) {
-      for (const bool shift : {false, true}) {
-        check(world, one, shift);
+      for (const Lies lies :
+           {Lies::kAlone, Lies::kShifted, Lies::kTransposed, Lies::kSpread, Lies::kBackwards}) {
+        check(world, one, lies);
         if (HasFailure()) return;  // one is enough to look at
       }
     }
   }
 
  private:
-  static void check(World& world, const OpCase& one, bool shift) {
-    SCOPED_TRACE(describe(one, shift));
+  static void check(World& world, const OpCase& one, Lies lies) {
+    SCOPED_TRACE(describe(one, lies));
     try {
-      const std::vector<CaseTensor> got = world.run(one, shift);
+      const std::vector<CaseTensor> got = world.run(one, lies);
       ASSERT_EQ(got.size(), one.outputs.size());
       for (std::size_t i = 0; i < got.size(); ++i) {
         EXPECT_TRUE(matches(got[i], one.outputs[i])) << "output " << i;

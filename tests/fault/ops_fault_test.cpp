@@ -51,6 +51,22 @@ class OpFaults : public testing::Test {
     return inputs;
   }
 
+  // Views of them with their axes turned round.
+  std::vector<Handle> turned_inputs_of(const Step& step) {
+    std::vector<Handle> inputs = inputs_of(step);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      std::vector<double> perm{static_cast<double>(step.inputs[i].rank())};
+      for (std::size_t axis = step.inputs[i].rank(); axis-- > 0;) {
+        perm.push_back(static_cast<double>(axis));
+      }
+      ops::OpResult turned;
+      ops::run({*context_, *cpu_}, ops::op_id("Transpose"), {&inputs[i], 1}, perm, {&turned, 1});
+      context_->dispose(inputs[i]);
+      inputs[i] = turned.handle;
+    }
+    return inputs;
+  }
+
   // Whether the call went through.
   bool run(const Step& step, std::span<const Handle> inputs, std::span<ops::OpResult> results) {
     try {
@@ -98,6 +114,89 @@ TEST_F(OpFaults, EveryNewFailsInTurn) {
   }
   test::note("operations: {} allocations failed in turn", points);
   EXPECT_GT(points, 10u);
+}
+
+// Operands are strided: they are made dense, or read where they are, or viewed in another way.
+TEST_F(OpFaults, EveryNewFailsInTurnWithViews) {
+  using ops::op_id;
+  const std::vector<Step> strided{
+      {op_id("Add"), {{64, 32}, {64, 32}}, {}},
+      {op_id("Softmax"), {{12, 20}}, {1}},
+      {op_id("Reshape"), {{4, 5}}, {1, 20}},
+      {op_id("Slice"), {{8, 8}}, {2, 1, 1, 2, 6, 6}},
+      {op_id("AddN"), {{3, 4}, {3, 4}, {3, 4}, {3, 4}, {3, 4}}, {}},
+  };
+  std::uint64_t points = 0;
+  for (const Step& step : strided) {
+    SCOPED_TRACE(ops::find_op(step.op)->name);
+    std::array<ops::OpResult, 8> results;
+    for (std::uint64_t n = 1;; ++n) {
+      const std::vector<Handle> inputs = turned_inputs_of(step);
+      fail_new_at(n, false);
+      const bool done = run(step, inputs, results);
+      const bool failed = stop_failing_new() != 0;
+      if (done) dispose(results);
+      EXPECT_EQ(context_->memory().books.live, inputs.size()) << "allocation " << n;
+      EXPECT_EQ(context_->memory().books.held.count, 0u);
+      Context::audit();
+      ASSERT_TRUE(run(step, inputs, results)) << "after the failure";
+      dispose(results);
+      for (const Handle each : inputs) context_->dispose(each);
+      if (!failed) break;
+      ++points;
+    }
+  }
+  test::note("operations on views: {} allocations failed in turn", points);
+}
+
+// Now and then a view needs a new chunk of records.
+TEST_F(OpFaults, AViewThatFindsNoRecordIsAnError) {
+  const Step step{ops::op_id("Slice"), {{8, 8}}, {2, 1, 1, 2, 6, 6}};
+  const std::vector<Handle> inputs = inputs_of(step);
+  std::array<ops::OpResult, 8> results;
+  std::uint64_t failures = 0, made = 0;
+  for (int i = 0; i < 3000; ++i) {
+    fail_new_at(1, false);
+    const bool done = run(step, inputs, results);
+    stop_failing_new();
+    made += done ? 1 : 0;
+    failures += done ? 0 : 1;
+    if (!done) {
+      ASSERT_TRUE(run(step, inputs, results));
+      ++made;
+    }
+    ASSERT_EQ(context_->memory().books.live, made + 1);
+  }
+  Context::audit();
+  EXPECT_GE(failures, 2u);
+}
+
+// The copy that makes an operand dense does not fit. Where it does, the output does as well: the
+// memory that the operand shared is free by then.
+TEST_F(OpFaults, MakingDenseFails) {
+  const Step step{ops::op_id("Softmax"), {{2048, 512}}, {1}};
+  std::uint64_t refused = 0;
+  for (std::uint64_t more = 0;; more += 128 << 10) {
+    const std::vector<Handle> inputs = turned_inputs_of(step);
+    std::array<ops::OpResult, 8> results;
+    cpu_->pool().flush_thread();
+    cpu_->pool().trim(~std::size_t{0});
+    cpu_->set_budget(cpu_->committed() + more, BudgetMode::kHard);
+    const bool done = run(step, inputs, results);
+    cpu_->set_budget(0, BudgetMode::kHard);
+    if (done) dispose(results);
+    EXPECT_EQ(context_->memory().books.live, 1u);
+    EXPECT_EQ(context_->memory().books.storages.count, 1u);
+    EXPECT_EQ(context_->memory().books.held.count, 0u);
+    Context::audit();
+    refused += done ? 0 : 1;
+    EXPECT_EQ(context_->describe(inputs[0]).dense, done) << "where it failed it is as it was";
+    ASSERT_TRUE(run(step, inputs, results));
+    dispose(results);
+    context_->dispose(inputs[0]);
+    if (done) break;
+  }
+  EXPECT_GE(refused, 2u);
 }
 
 // The budget rises in steps smaller than any output or workspace, so each of them is the first not

@@ -32,6 +32,7 @@ using StoragePtr = std::shared_ptr<ModelStorage>;
 
 struct ModelTensor {
   StoragePtr storage;
+  bool strided = false;
   RegionId region = 0;
   RegionId return_to = 0;
   bool watched = true;
@@ -107,6 +108,16 @@ struct ModelContext {
     storage->bytes = bytes;
   }
 
+  // Memory of its own for a strided tensor; what it shared may end with that.
+  void make_dense(Handle handle, std::uint64_t bytes) {
+    ModelTensor& tensor = tensors.at(handle);
+    const StoragePtr old = tensor.storage;
+    tensor.storage = new_storage(*old->device, bytes, 0);
+    tensor.storage->tensors = 1;
+    tensor.strided = false;
+    if (--old->tensors == 0) end_storage(*old, Reason::kDisposed);
+  }
+
   // ---- end
 
   void end(Handle handle, Reason reason) {
@@ -125,8 +136,11 @@ struct ModelContext {
     if (tells) told.emplace_back(handle, reason);
     if (--storage.tensors != 0) return;
     if (tells) ++told_last;
+    end_storage(storage, reason);
+  }
+  void end_storage(ModelStorage& storage, Reason reason) {
     if (storage.key != 0) keys.erase({storage.device->id(), storage.key});
-    books[storage.device].ended_bytes[why] += storage.bytes;
+    books[storage.device].ended_bytes[static_cast<std::size_t>(reason)] += storage.bytes;
     if (storage.holds != 0) return held[storage.device].add(storage.bytes);
     drained.bytes += storage.bytes;
     (*in_use)[storage.device] -= storage.bytes;

@@ -4,18 +4,20 @@ namespace ebb::model {
 
 BooksWorld::BooksWorld(std::uint64_t seed)
     : random_(seed),
+      pack_(set_pack([](const Operand&, std::byte*) {})),  // simulated memory has no content
       cpu_(DeviceOptions{
           .kind = DeviceKind::kSimulated, .name = "model cpu", .capacity = 256 << 20}),
       wasm_(DeviceOptions{.kind = DeviceKind::kForeign, .name = "model wasm"}),
       webgl_(DeviceOptions{.kind = DeviceKind::kForeign, .name = "model webgl"}) {
   actions_ = {
-      {&BooksWorld::make, 180},    {&BooksWorld::view, 60},     {&BooksWorld::adopt, 180},
-      {&BooksWorld::rebook, 20},   {&BooksWorld::dispose, 120}, {&BooksWorld::orphan, 150},
-      {&BooksWorld::hold, 40},     {&BooksWorld::let_go, 40},   {&BooksWorld::open, 50},
-      {&BooksWorld::close, 20},    {&BooksWorld::attach, 30},   {&BooksWorld::lend, 40},
-      {&BooksWorld::detach, 20},   {&BooksWorld::move_up, 20},  {&BooksWorld::cap, 4},
-      {&BooksWorld::shortest, 15}, {&BooksWorld::describe, 20}, {&BooksWorld::safe_point, 30},
-      {&BooksWorld::toggle, 4},    {&BooksWorld::reopen, 1}};
+      {&BooksWorld::make, 180},      {&BooksWorld::view, 60},       {&BooksWorld::stride, 60},
+      {&BooksWorld::make_dense, 40}, {&BooksWorld::adopt, 180},     {&BooksWorld::rebook, 20},
+      {&BooksWorld::dispose, 120},   {&BooksWorld::orphan, 150},    {&BooksWorld::hold, 40},
+      {&BooksWorld::let_go, 40},     {&BooksWorld::open, 50},       {&BooksWorld::close, 20},
+      {&BooksWorld::attach, 30},     {&BooksWorld::lend, 40},       {&BooksWorld::detach, 20},
+      {&BooksWorld::move_up, 20},    {&BooksWorld::cap, 4},         {&BooksWorld::shortest, 15},
+      {&BooksWorld::describe, 20},   {&BooksWorld::safe_point, 30}, {&BooksWorld::toggle, 4},
+      {&BooksWorld::reopen, 1}};
   for (const auto& [action, weight] : actions_) weights_ += weight;
   for (Pair& pair : pairs_) open_context(pair);
 }
@@ -24,6 +26,7 @@ BooksWorld::~BooksWorld() {
   for (Pair& pair : pairs_) close_context(pair);
   while (!holds_.empty()) let_go(pairs_[0]);
   set_reclaim(false);
+  set_pack(pack_);
 }
 
 void BooksWorld::step() {
@@ -135,6 +138,8 @@ void BooksWorld::view(Pair& pair) {
   const Handle base = some_handle(pair);
   const RegionId region = some_region(pair);
   const bool own = lives(pair, base) && !pair.model->tensors.at(base).storage->foreign();
+  if (own && pair.model->tensors.at(base).strided)
+    return settle_layout(pair, base);  // as view would
   Handle handle = 0;
   const bool made = agrees(own && takes(pair, region), [&] {
     handle = pair.real->view(base, 0, {.shape = {0}, .region = region});
@@ -142,6 +147,44 @@ void BooksWorld::view(Pair& pair) {
   if (!made) return;
   pair.model->born(handle, pair.model->tensors.at(base).storage, region, true);
   keep(pair, handle);
+}
+
+// Every other element of two; a view of a strided one is strided too.
+void BooksWorld::stride(Pair& pair) {
+  const Handle base = some_handle(pair);
+  const RegionId region = some_region(pair);
+  ModelContext& model = *pair.model;
+  const auto found = model.tensors.find(base);
+  if (found == model.tensors.end() || found->second.storage->foreign()) return;
+  if (found->second.storage->bytes < 64 * sizeof(float)) return;
+  Operand seen;
+  pair.real->resolve({&base, 1}, {&seen, 1}, "model");
+  Handle handle = 0;
+  const bool made = agrees(takes(pair, region), [&] {
+    handle = pair.real->strided_view(base, seen, 0, {2}, {.shape = {2}, .region = region});
+  });
+  if (!made) return;
+  model.born(handle, found->second.storage, region, true);
+  model.tensors.at(handle).strided = true;
+  keep(pair, handle);
+}
+
+void BooksWorld::make_dense(Pair& pair) {
+  const Handle handle = some_handle(pair);
+  if (lives(pair, handle) && pair.model->tensors.at(handle).strided) settle_layout(pair, handle);
+}
+
+// A birth in Ebb's own memory drains its orphans; the tensor itself may be one of them.
+void BooksWorld::settle_layout(Pair& pair, Handle handle) {
+  ModelContext& model = *pair.model;
+  Operand operand;
+  pair.real->resolve({&handle, 1}, {&operand, 1}, "model");
+  if (model.anything_queued) model.drain(reclaiming(), false);
+  pair.real->make_dense(handle, operand);
+  ASSERT_TRUE(operand.dense);
+  const std::uint64_t bytes = operand.memory.data().size();
+  if (lives(pair, handle)) return model.make_dense(handle, bytes);
+  model.end_storage(*model.new_storage(*cpu_, bytes, 0), Reason::kDisposed);
 }
 
 void BooksWorld::adopt(Pair& pair) {
@@ -208,6 +251,10 @@ void BooksWorld::orphan(Pair& pair) {
 
 void BooksWorld::hold(Pair& pair) {
   const Handle handle = some_handle(pair);
+  if (lives(pair, handle) && pair.model->tensors.at(handle).strided) {
+    settle_layout(pair, handle);  // as hold_by_name would
+    if (!lives(pair, handle)) return;
+  }
   Hold hold;
   const bool by_name = chance(2);
   const bool held = agrees(lives(pair, handle), [&] {
@@ -244,6 +291,7 @@ void BooksWorld::describe(Pair& pair) {
   ASSERT_EQ(info.region, tensor.region);
   ASSERT_EQ(info.device, tensor.storage->device);
   ASSERT_EQ(info.orphaned, tensor.noticed);
+  ASSERT_EQ(info.dense, !tensor.strided);
 }
 
 }  // namespace ebb::model

@@ -55,6 +55,9 @@ class BooksWorld {
   void close_context(Pair& pair);
   void make(Pair& pair);
   void view(Pair& pair);
+  void stride(Pair& pair);
+  void make_dense(Pair& pair);
+  void settle_layout(Pair& pair, Handle handle);
   void adopt(Pair& pair);
   void rebook(Pair& pair);
   void dispose(Pair& pair);
@@ -81,6 +84,7 @@ class BooksWorld {
   static constexpr std::size_t kMostTensors = 600;
 
   std::mt19937_64 random_;
+  Pack pack_;  // put back at the end
   test::OpenDevice cpu_, wasm_, webgl_;
   InUse in_use_;
   std::array<Pair, kContexts> pairs_;

@@ -35,6 +35,7 @@
 #include "ebb/memory/orphan_queue.hpp"
 #include "ebb/memory/region.hpp"
 #include "ebb/memory/site_table.hpp"
+#include "ebb/tensor/layout.hpp"
 #include "ebb/tensor/storage.hpp"
 #include "ebb/tensor/tensor_record.hpp"
 
@@ -85,7 +86,10 @@ struct Operand {
   StorageRef memory;
   std::byte* data = nullptr;  // of the first element
   DType dtype = DType::kUnknown;
+  bool dense = true;       // in row-major order; else as the strides say
+  std::uint32_t uses = 0;  // strided: how often it has been resolved, this time too
   Shape shape;
+  Strides strides;  // set where it is not dense
 
   explicit operator bool() const noexcept { return data != nullptr; }
 };
@@ -113,6 +117,8 @@ struct TensorInfo {
   DType dtype = DType::kUnknown;
   std::uint8_t rank = 0;
   std::array<std::int64_t, kMaxRank> dims{};
+  bool dense = true;  // Ebb's own; foreign: not known, said to be
+  Strides strides{};  // Ebb's own
   std::uint64_t bytes = 0;
   std::uint64_t key = 0;
   std::uint64_t tag = 0;
@@ -183,7 +189,14 @@ class Context {
 
   // ---- tensors
   Handle make(const TensorSpec& spec);
+  // Dense, over the bytes of the base as they are read: a strided base is made dense first.
   Handle view(Handle base, std::uint64_t byte_offset, const TensorSpec& spec);
+  // Over the memory of the base as `seen` by resolve: elements of spec.dtype, the first of them
+  // `byte_offset` bytes after the base's. 0 where the base has been made dense since.
+  Handle strided_view(Handle base, const Operand& seen, std::uint64_t byte_offset,
+                      const Strides& strides, const TensorSpec& spec);
+  // Another tensor like this one over the same memory.
+  Handle share(Handle handle, RegionId region = 0);
   Handle adopt(const ForeignSpec& spec);
   void rebook(Handle handle, Device* device, std::uint64_t bytes);
   // False if it had ended already. Throws for a name that never was.
@@ -192,11 +205,15 @@ class Context {
   StorageRef hold(Handle handle);
   // What an operation needs of its operands, all of them under one lock: a reference each, before
   // anything is allocated. A handle of 0 leaves its operand empty. Throws for a name that has ended
-  // and for another runtime's data; `who` begins the message.
-  void resolve(std::span<const Handle> handles, std::span<Operand> operands, std::string_view who);
+  // and for another runtime's data; `who` begins the message. True: some are strided. Pre: the
+  // operands are empty.
+  bool resolve(std::span<const Handle> handles, std::span<Operand> operands, std::string_view who);
+  // Makes the operand dense, and the tensor it was resolved from, for good (ebb/tensor/layout.hpp).
+  // Throws OutOfMemory; then both are as they were. A tensor that has ended since stays ended.
+  void make_dense(Handle handle, Operand& operand);
   // A new tensor and a reference on it: for whoever writes it next.
   MadeTensor make_held(const TensorSpec& spec);
-  // The same as a name, for hosts.
+  // The same as a name, for hosts. The tensor is dense from then on.
   Handle hold_by_name(Handle handle);
   static std::span<std::byte> held_data(Handle hold);
   static bool release_by_name(Handle hold);
@@ -281,6 +298,12 @@ class Context {
 
   // Under lock_. Those that take the lock release it before they throw.
   TensorRecord& live(Lock& lock, Handle handle, std::string_view who);
+  Handle enter_view(Lock& lock, Storage& storage, std::uint64_t offset, const Strides* strides,
+                    const TensorSpec& spec);
+  TensorRecord& live_and_dense(Lock& lock, Handle handle, std::string_view who);
+  static void take(Operand& operand, const TensorRecord& record, StorageRef& old) noexcept;
+  bool take_if_rebound(Lock& lock, Handle handle, Operand& operand, StorageRef& old) noexcept;
+  void rebind(TensorRecord& record, Storage& storage, EndBatch& batch) noexcept;
   Region& region(Lock& lock, RegionId id, std::string_view who);
   Region& open_to(Lock& lock, RegionId id, std::string_view who);  // not capped
   std::pair<TensorRecord&, Storage&> acquire(Lock& lock);
@@ -331,7 +354,7 @@ class Context {
   Host* host_ = nullptr;
   Records records_;
   std::unique_ptr<RegionTree> regions_;
-  std::unique_ptr<Internals> internals_;  // storages, and the map of foreign keys
+  std::unique_ptr<Internals> internals_;  // storages, layouts, and the map of foreign keys
   std::array<Ledger, kMaxDevices> ledgers_;
   std::array<ForeignShard, kMaxDevices> shards_;  // this context's bytes on foreign devices
   OrphanQueue<TensorRecord> orphans_;

@@ -11,6 +11,7 @@
 #include "ebb/base/shape.hpp"
 #include "ebb/memory/region.hpp"
 #include "ebb/memory/slot_table.hpp"
+#include "ebb/tensor/layout.hpp"
 #include "ebb/tensor/storage.hpp"
 
 namespace ebb {
@@ -23,6 +24,7 @@ struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
     kUnwatched = 2,  // no death notice will come
     kWaiting = 4,    // noticed, and in one of the context's waiting lists
     kDequeued = 8,   // noticed, off the queue, and about to end
+    kStrided = 16,   // not dense: `layout` says where its elements lie
   };
 
   Storage* storage = nullptr;
@@ -32,13 +34,18 @@ struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
   std::uint8_t flags = 0;
 
   std::array<std::int64_t, kMaxRank> dims{};
-  std::uint64_t tag = 0;  // foreign: the host's name. Ebb's own: the view's byte offset
+  union {
+    std::uint64_t tag = 0;  // foreign: the host's name. Ebb's own: the view's byte offset
+    StridedLayout* layout;  // strided: from the context's arena, back there when the tensor ends
+  };
   TensorRecord* waiting_prev = nullptr;  // in a waiting list; `link` is the next
 
   bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
   std::span<const std::int64_t> shape() const noexcept {
     return {dims.data(), std::min<std::size_t>(rank, kMaxRank)};
   }
+  // Pre: Ebb's own.
+  std::uint64_t byte_offset() const noexcept { return has(kStrided) ? layout->offset : tag; }
 };
 static_assert(sizeof(TensorRecord) == 128);
 

@@ -128,6 +128,13 @@ void copy(const ops::CopyPlan& plan, std::size_t element_size, const std::byte* 
   }
 }
 
+void pack(const Operand& from, std::byte* to) {
+  ops::CopyPlan plan;
+  plan.add(from.shape, ops::strides_of(from), dense_strides(from.shape));
+  plan.simplify();
+  copy(plan, size_of(from.dtype), from.data, to);
+}
+
 void fill(DType dtype, std::byte* to, std::int64_t count, double value) {
   visit(dtype, [&]<typename T>(Type<T>) {
     const T one = convert<T>(value);

@@ -1,4 +1,5 @@
 // Installs the CPU's kernels when the library is loaded.
+#include "backends/cpu/copy.hpp"
 #include "backends/cpu/families.hpp"
 
 namespace ebb::cpu {
@@ -40,5 +41,6 @@ const KernelTable& table() {
 extern "C" const bool ebb_cpu_kernels;
 const bool ebb_cpu_kernels = [] {
   ebb::ops::install_kernels(ebb::cpu::table());
+  ebb::set_pack(ebb::cpu::pack);
   return true;
 }();

@@ -8,6 +8,7 @@
 #include "backends/cpu/families.hpp"
 #include "backends/cpu/parallel.hpp"
 #include "backends/cpu/rows.hpp"
+#include "backends/cpu/strided_rows.hpp"
 #include "ops/axes.hpp"
 
 namespace ebb::cpu {
@@ -75,6 +76,14 @@ void unary(OpCall& call) {
     attributes[i] = call.number(i);
   }
   const std::int64_t grain = is_costly(call.spec().id) ? kCostlyGrain : kCheapGrain;
+  if (!x.dense) {
+    const StridedRows<1> rows(call.params<ops::Walk<1>>(), {x.data},
+                              {static_cast<std::int64_t>(in_size)}, false);
+    return rows.run(grain, [&](const RowPart<1>& part) {
+      row(part.from[0], y.data + part.at * static_cast<std::int64_t>(out_size), part.count,
+          attributes);
+    });
+  }
   parallel_for(ops::elements(y.shape), grain, [&](std::int64_t begin, std::int64_t end) {
     row(x.data + begin * static_cast<std::int64_t>(in_size),
         y.data + begin * static_cast<std::int64_t>(out_size), end - begin, attributes);
@@ -90,7 +99,7 @@ struct BinaryRun {
 };
 
 void run_flat(const BinaryRun& run, const BinaryWalk& walk) {
-  const std::int64_t a_step = walk.a_step[0], b_step = walk.b_step[0];
+  const std::int64_t a_step = walk.step[0][0], b_step = walk.step[1][0];
   parallel_for(walk.extent[0], kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
     run.row(run.a + begin * a_step * run.in_size, a_step, run.b + begin * b_step * run.in_size,
             b_step, run.out + begin * run.out_size, end - begin);
@@ -111,13 +120,27 @@ void run_rows(const BinaryRun& run, const BinaryWalk& walk) {
       for (std::size_t i = inner; i-- > 0;) {
         const std::int64_t position = rest % walk.extent[i];
         rest /= walk.extent[i];
-        a += position * walk.a_step[i];
-        b += position * walk.b_step[i];
+        a += position * walk.step[0][i];
+        b += position * walk.step[1][i];
       }
-      run.row(run.a + a * run.in_size, walk.a_step[inner], run.b + b * run.in_size,
-              walk.b_step[inner], run.out + at * length * run.out_size, length);
+      run.row(run.a + a * run.in_size, walk.step[0][inner], run.b + b * run.in_size,
+              walk.step[1][inner], run.out + at * length * run.out_size, length);
     }
   });
+}
+
+// Some of the rows do not lie as BinaryRow takes them.
+void run_gathered(const BinaryRun& run, const BinaryWalk& walk) {
+  const StridedRows<2> rows(walk, {run.a, run.b}, {run.in_size, run.in_size}, true);
+  rows.run(kCheapGrain, [&](const RowPart<2>& part) {
+    run.row(part.from[0], part.step[0], part.from[1], part.step[1],
+            run.out + part.at * run.out_size, part.count);
+  });
+}
+
+bool lies_ready(const BinaryWalk& walk) {
+  const auto is_0_or_1 = [](std::int64_t step) { return (step & ~std::int64_t{1}) == 0; };
+  return is_0_or_1(walk.step[0][walk.axes - 1]) && is_0_or_1(walk.step[1][walk.axes - 1]);
 }
 
 void binary(OpCall& call) {
@@ -134,7 +157,9 @@ void binary(OpCall& call) {
                       static_cast<std::int64_t>(size_of(out.dtype))};
   const BinaryWalk& walk = call.params<BinaryWalk>();
   if (ops::elements(out.shape) == 0) return;
-  if (walk.axes == 1) [[likely]] {
+  if (!lies_ready(walk)) [[unlikely]] {
+    run_gathered(run, walk);
+  } else if (walk.axes == 1) [[likely]] {
     run_flat(run, walk);
   } else {
     run_rows(run, walk);
@@ -165,32 +190,40 @@ void cast(OpCall& call) {
   const std::int64_t count = ops::elements(y.shape);
   visit(x.dtype, [&]<typename From>(Type<From>) {
     visit(y.dtype, [&]<typename To>(Type<To>) {
-      const From* from = reinterpret_cast<const From*>(x.data);
       To* to = reinterpret_cast<To*>(y.data);
+      const auto convert_row = [&](const std::byte* row, std::int64_t at, std::int64_t length) {
+        const From* from = reinterpret_cast<const From*>(row);
+        for (std::int64_t i = 0; i < length; ++i) to[at + i] = convert<To>(from[i]);
+      };
+      if (!x.dense) {
+        const StridedRows<1> rows(call.params<ops::Walk<1>>(), {x.data}, {sizeof(From)}, false);
+        return rows.run(kCheapGrain, [&](const RowPart<1>& part) {
+          convert_row(part.from[0], part.at, part.count);
+        });
+      }
       parallel_for(count, kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) to[i] = convert<To>(from[i]);
+        convert_row(x.data + begin * static_cast<std::int64_t>(sizeof(From)), begin, end - begin);
       });
     });
   });
 }
 
 void select(OpCall& call) {
-  const ops::SelectWalk& walk = call.params<ops::SelectWalk>();
-  const std::uint8_t* condition = call.in<std::uint8_t>(0);
+  if (ops::elements(call.output(0).shape) == 0) return;
   visit_size(call.output(0).dtype, [&]<typename T>(Type<T>) {
-    const T* t = call.in<T>(1);
-    const T* e = call.in<T>(2);
-    T* out = call.out<T>(0);
-    parallel_for(walk.count, kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
-      if (walk.one_condition) {
-        std::copy(*condition != 0 ? t + begin : e + begin, *condition != 0 ? t + end : e + end,
-                  out + begin);
-      } else if (walk.run == 1) {
-        for (std::int64_t i = begin; i < end; ++i) out[i] = condition[i] != 0 ? t[i] : e[i];
+    T* const out = call.out<T>(0);
+    const StridedRows<3> rows(call.params<ops::Walk<3>>(),
+                              {call.input(0).data, call.input(1).data, call.input(2).data},
+                              {1, sizeof(T), sizeof(T)}, true);
+    rows.run(kCheapGrain, [&](const RowPart<3>& part) {
+      const auto* condition = reinterpret_cast<const std::uint8_t*>(part.from[0]);
+      const T* t = reinterpret_cast<const T*>(part.from[1]);
+      const T* e = reinterpret_cast<const T*>(part.from[2]);
+      T* to = out + part.at;
+      if (part.step[0] == 0) {
+        std::copy_n(*condition != 0 ? t : e, part.count, to);
       } else {
-        for (std::int64_t i = begin; i < end; ++i) {
-          out[i] = condition[i / walk.run] != 0 ? t[i] : e[i];
-        }
+        for (std::int64_t i = 0; i < part.count; ++i) to[i] = condition[i] != 0 ? t[i] : e[i];
       }
     });
   });

@@ -33,7 +33,8 @@ void gather(OpCall& call) {
   const ops::GatherParams& p = call.params<ops::GatherParams>();
   const std::int32_t* indices = call.in<std::int32_t>(1);
   check_indices(call, indices, p.batch * p.count, p.extent);
-  const std::int64_t bytes = p.slice * static_cast<std::int64_t>(size_of(call.input(0).dtype));
+  const auto size = static_cast<std::int64_t>(size_of(call.input(0).dtype));
+  const std::int64_t bytes = p.slice * size;
   const std::byte* from = call.input(0).data;
   std::byte* to = call.output(0).data;
   const std::int64_t grain =
@@ -42,7 +43,7 @@ void gather(OpCall& call) {
     for (std::int64_t at = begin; at < end; ++at) {
       const std::int64_t row = at / p.count;  // batch and outer
       const std::int64_t index = indices[row / p.outer * p.count + at % p.count];
-      std::memcpy(to + at * bytes, from + (row * p.extent + index) * bytes,
+      std::memcpy(to + at * bytes, from + (row * p.row_step + index * p.extent_step) * size,
                   static_cast<std::size_t>(bytes));
     }
   });
@@ -122,7 +123,7 @@ void where(OpCall& call) {
   const std::int64_t found = count - std::count(condition, condition + count, 0);
   const std::size_t rank = x.shape.rank();
   call.make(DType::kInt32, Shape{found, static_cast<std::int64_t>(rank)});
-  const auto steps = ops::dense_steps(x.shape);
+  const auto steps = dense_strides(x.shape);
   std::int32_t* out = call.out<std::int32_t>(0);
   for (std::int64_t at = 0; at < count; ++at) {
     if (condition[at] == 0) continue;

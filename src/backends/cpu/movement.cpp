@@ -33,46 +33,38 @@ void two_moves(OpCall& call) {
   copy(params.second, size, between, out.data);
 }
 
-void join(OpCall& call) {
-  const ops::JoinParams& params = call.params<ops::JoinParams>();
-  Output& out = call.output(0);
-  const std::int64_t whole =
-      params.outer == 0 ? 0 : ops::elements(out.shape) / params.outer;  // of one outer position
+// Copies parts into the tensor that they are joined to, or out of the one that is cut.
+template <bool kJoins>
+void copy_parts(OpCall& call) {
+  const ops::PartsParams& params = call.params<ops::PartsParams>();
+  const Strides whole =
+      kJoins ? dense_strides(call.output(0).shape) : ops::strides_of(call.input(0));
   std::int64_t at = 0;
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    const std::int64_t part =
-        params.outer == 0 ? 0 : ops::elements(call.input(i).shape) / params.outer;
-    ops::CopyPlan plan{.to_offset = at};
-    plan.add(params.outer, part, whole);
-    plan.add(part, 1, 1);
+  for (std::size_t i = 0; i < (kJoins ? call.inputs() : call.outputs()); ++i) {
+    const Shape& shape = kJoins ? call.input(i).shape : call.output(i).shape;
+    const Strides part = kJoins ? ops::strides_of(call.input(i)) : dense_strides(shape);
+    Strides in_whole{};
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+      in_whole[axis] = whole[axis + (params.stacked && axis >= params.axis ? 1 : 0)];
+    }
+    ops::CopyPlan plan;
+    plan.add(shape, kJoins ? part : in_whole, kJoins ? in_whole : part);
+    (kJoins ? plan.to_offset : plan.from_offset) = at * whole[params.axis];
     plan.simplify();
-    copy(plan, size_of(out.dtype), call.input(i).data, out.data);
-    at += part;
-  }
-}
-
-void cut(OpCall& call) {
-  const ops::JoinParams& params = call.params<ops::JoinParams>();
-  const Operand& x = call.input(0);
-  const std::int64_t whole = params.outer == 0 ? 0 : ops::elements(x.shape) / params.outer;
-  std::int64_t at = 0;
-  for (std::size_t i = 0; i < call.outputs(); ++i) {
-    const std::int64_t part =
-        params.outer == 0 ? 0 : ops::elements(call.output(i).shape) / params.outer;
-    ops::CopyPlan plan{.from_offset = at};
-    plan.add(params.outer, whole, part);
-    plan.add(part, 1, 1);
-    plan.simplify();
-    copy(plan, size_of(x.dtype), x.data, call.output(i).data);
-    at += part;
+    copy(plan, size_of(call.input(0).dtype), call.input(kJoins ? i : 0).data,
+         call.output(kJoins ? 0 : i).data);
+    at += params.stacked ? 1 : shape.dims()[params.axis];
   }
 }
 
 void complex(OpCall& call) {
-  const std::int64_t count = ops::elements(call.output(0).shape);
+  const Shape& shape = call.output(0).shape;
+  Strides to = dense_strides(shape);
+  for (std::int64_t& step : to) step *= 2;  // in floats
   for (std::size_t i = 0; i < 2; ++i) {
     ops::CopyPlan plan{.to_offset = static_cast<std::int64_t>(i)};
-    plan.add(count, 1, 2);
+    plan.add(shape, ops::strides_of(call.input(i)), to);
+    plan.simplify();
     copy(plan, sizeof(float), call.input(i).data, call.output(0).data);
   }
 }
@@ -89,7 +81,7 @@ void mirror_pad(OpCall& call) {
   const ops::MirrorParams& params = call.params<ops::MirrorParams>();
   const Operand& x = call.input(0);
   Output& out = call.output(0);
-  const auto from = ops::dense_steps(x.shape), to = ops::dense_steps(out.shape);
+  const Strides from = ops::strides_of(x), to = dense_strides(out.shape);
   const std::int64_t count = ops::elements(out.shape);
   visit_size(x.dtype, [&]<typename T>(Type<T>) {
     const T* source = call.in<T>(0);
@@ -154,10 +146,10 @@ void add_movement(KernelTable& kernels) {
   }
   kernels.set(op_id("BatchToSpaceND"), two_moves);
   kernels.set(op_id("SpaceToBatchND"), two_moves);
-  kernels.set(op_id("Concat"), join);
-  kernels.set(op_id("Pack"), join);
-  kernels.set(op_id("SplitV"), cut);
-  kernels.set(op_id("Unpack"), cut);
+  kernels.set(op_id("Concat"), copy_parts<true>);
+  kernels.set(op_id("Pack"), copy_parts<true>);
+  kernels.set(op_id("SplitV"), copy_parts<false>);
+  kernels.set(op_id("Unpack"), copy_parts<false>);
   kernels.set(op_id("Complex"), complex);
   kernels.set(op_id("MirrorPad"), mirror_pad);
   kernels.set(op_id("MatrixBandPart"), matrix_band_part);

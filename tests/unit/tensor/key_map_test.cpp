@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "support/hosts.hpp"
-#include "tensor/storage_arena.hpp"
+#include "tensor/record_arena.hpp"
 
 namespace ebb::test {
 namespace {
@@ -24,7 +24,7 @@ class KeyMapTest : public testing::Test {
   }
   OpenDevice a{DeviceOptions{.kind = DeviceKind::kForeign, .name = "a"}};
   OpenDevice b{DeviceOptions{.kind = DeviceKind::kForeign, .name = "b"}};
-  StorageArena arena;
+  RecordArena<Storage, 256> arena;
   KeyMap keys;
 };
 
@@ -68,8 +68,8 @@ TEST_F(KeyMapTest, AgreesWithAMapThroughGrowthAndShrinking) {
   for (const auto& [at, storage] : model) ASSERT_EQ(keys.find(at.first, at.second), storage);
 }
 
-TEST(StorageArena, HandsOutEachRecordOnce) {
-  StorageArena arena;
+TEST(RecordArena, HandsOutEachRecordOnce) {
+  RecordArena<Storage, 256> arena;
   std::vector<Storage*> taken;
   for (int i = 0; i < 1000; ++i) taken.push_back(&arena.acquire());
   EXPECT_EQ(arena.count(), 1000u);
