@@ -23,7 +23,7 @@ Bytes bytes_of(napi_env env, napi_value array) {
 Runtime& runtime_of(const World* world) { return *world->runtime; }
 
 napi_value open_runtime(napi_env env, napi_callback_info info) {
-  const Arguments<5> arguments(env, info);
+  const Arguments<kShared> arguments(env, info);
   Runtime& runtime = runtime_of(arguments.world);
   if (check(env, runtime.open())) runtime.share(env, arguments.values);
   return nullptr;
@@ -80,24 +80,6 @@ napi_value write(napi_env env, napi_callback_info info) {
   return to_js(env, static_cast<double>(handle));
 }
 
-// view(handle, shape) -> handle
-napi_value view(napi_env env, napi_callback_info info) {
-  const Arguments<2> arguments(env, info);
-  Runtime& runtime = runtime_of(arguments.world);
-  const auto base = arguments.integer<ebb_handle>(0);
-  ebb_tensor_info described{};
-  described.size = sizeof described;
-  if (!check(env, ebb_tensor_describe(runtime.context(), base, &described))) return nullptr;
-  std::int64_t dims[EBB_MAX_RANK] = {};
-  ebb_tensor_spec spec{};
-  spec.size = sizeof spec;
-  spec.dtype = described.dtype;
-  if (!take_shape(env, arguments.values[1], spec, dims)) return nullptr;
-  ebb_handle handle = 0;
-  if (!check(env, ebb_tensor_view(runtime.context(), base, 0, &spec, &handle))) return nullptr;
-  return to_js(env, static_cast<double>(handle));
-}
-
 // read(handle, array): fills the array
 napi_value read(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
@@ -125,7 +107,6 @@ void export_runtime(napi_env env, World& world, napi_value exports) {
   export_function(env, world, exports, "endFreed", end_freed);
   export_function(env, world, exports, "write", write);
   export_function(env, world, exports, "read", read);
-  export_function(env, world, exports, "view", view);
   export_function(env, world, exports, "tableHash", table_hash);
   export_function(env, world, exports, "runtimeDevice", device_of_runtime);
 }
