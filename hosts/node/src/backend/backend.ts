@@ -8,7 +8,16 @@ import {
 } from '@tensorflow/tfjs-core';
 import { EbbError } from '../errors';
 import { bytesOf } from '../tfjs';
-import { codeOf, EbbData, nativeValues, sameShape, sizeOf, unwritten, zeros } from './data';
+import {
+  codeOf,
+  EbbData,
+  isOneMore,
+  nativeValues,
+  sameShape,
+  sizeOf,
+  unwritten,
+  zeros,
+} from './data';
 import { Runtime } from './runtime';
 
 type DataId = object;
@@ -120,6 +129,13 @@ export class EbbBackend extends KernelBackend {
     const data = info.dataId as EbbData;
     if (data.handle > 0 && sameShape(info.shape, data.shape)) this.runtime.input(data.handle);
     else this.operandAs(info, op);
+  }
+
+  /** As operand(), but a leading axis of one may be left out: products broadcast over such axes. */
+  matrices(info: TensorInfo, op: string): void {
+    const data = info.dataId as EbbData;
+    if (data.handle > 0 && isOneMore(info.shape, data.shape)) this.runtime.input(data.handle);
+    else this.operand(info, op);
   }
 
   /** The data behind an operand, fetched from another backend where need be. */

@@ -31,6 +31,14 @@ export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   return true;
 }
 
+/** True for [1, ...shape] and a shape of matrices. */
+export function isOneMore(longer: readonly number[], shape: readonly number[]): boolean {
+  const rank = shape.length;
+  if (longer.length !== rank + 1 || longer[0] !== 1 || rank < 2) return false;
+  for (let i = 0; i < rank; i++) if (longer[i + 1] !== shape[i]) return false;
+  return true;
+}
+
 export function sizeOf(shape: readonly number[]): number {
   let size = 1;
   for (let i = 0; i < shape.length; i++) size *= shape[i] as number;

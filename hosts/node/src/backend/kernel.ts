@@ -6,7 +6,10 @@ import { codeOf, type EbbData } from './data';
 import { ATTRIBUTES, type AttributeType, Op, type OpName } from './table';
 
 export type { OpName };
-/** A name that ends in '?' may be missing, one that ends in '*' is a list of tensors. */
+/**
+ * A name that ends in '?' may be missing, one that ends in '*' is a list of tensors, one that ends in '[]' is of
+ * matrices, a leading axis of one more or less.
+ */
 export type Operands = readonly string[];
 export type Inputs = Record<string, TensorInfo>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- attributes are whatever the kernel has
@@ -115,6 +118,10 @@ function passer(op: OpName, operand: string): Pass {
       if (given == null) backend.runtime.input(0);
       else backend.operand(given, op);
     };
+  }
+  if (kind === ']') {
+    const stack = operand.slice(0, -2);
+    return (backend, inputs) => backend.matrices(inputs[stack] as TensorInfo, op);
   }
   return (backend, inputs) => backend.operand(inputs[name] as TensorInfo, op);
 }
