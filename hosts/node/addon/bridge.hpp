@@ -44,6 +44,13 @@ struct Arguments {
   napi_value values[N];
 };
 
+// For a call without arguments: the world alone.
+inline World& world_of(napi_env env, napi_callback_info info) {
+  void* data = nullptr;
+  napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data);
+  return *static_cast<World*>(data);
+}
+
 inline napi_value to_js(napi_env env, double value) {
   napi_value result;
   napi_create_double(env, value, &result);

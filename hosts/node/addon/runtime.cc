@@ -26,7 +26,7 @@ void Runtime::close() noexcept {
 }
 
 void Runtime::share(napi_env env, const napi_value* arrays) {
-  double** const members[] = {&head, &inputs_, &attributes_, &results_, &frees_};
+  double** const members[] = {&head, &inputs_, &views_, &attributes_, &results_, &frees_};
   for (std::size_t i = 0; i < std::size(members); ++i) {
     void* data = nullptr;
     std::size_t length = 0;
@@ -46,10 +46,38 @@ void Runtime::end_freed() noexcept {
   head[kFrees] = 0;
 }
 
+ebb_status Runtime::make_view(const double* given) {
+  ebb_handle& input = handles_[static_cast<std::size_t>(given[0])];
+  std::int64_t dims[EBB_MAX_RANK] = {};
+  ebb_tensor_spec spec{};
+  spec.size = sizeof spec;
+  spec.dtype = static_cast<std::uint32_t>(given[1]);
+  spec.rank = static_cast<std::uint32_t>(given[2]);
+  for (std::uint32_t i = 0; i < spec.rank; ++i) dims[i] = static_cast<std::int64_t>(given[3 + i]);
+  spec.dims = dims;
+  return ebb_tensor_view(context_, input, 0, &spec, &input);
+}
+
 ebb_status Runtime::run() {
   if (head[kFrees] != 0) end_freed();
   const auto inputs = static_cast<std::size_t>(head[kInputs]);
   for (std::size_t i = 0; i < inputs; ++i) handles_[i] = static_cast<ebb_handle>(inputs_[i]);
+  const auto views = static_cast<std::size_t>(head[kViews]);
+  std::size_t made = 0;
+  ebb_status status = EBB_OK;
+  while (made < views && status == EBB_OK) {
+    status = make_view(views_ + made * kResultSize);
+    if (status == EBB_OK) ++made;
+  }
+  if (status == EBB_OK) status = call(inputs);
+  for (std::size_t i = 0; i < made; ++i) {
+    const auto which = static_cast<std::size_t>(views_[i * kResultSize]);
+    ebb_tensor_dispose(context_, handles_[which]);
+  }
+  return status;
+}
+
+ebb_status Runtime::call(std::size_t inputs) {
   std::size_t count = 0;
   const ebb_status status =
       ebb_op_run(context_, device_, static_cast<std::uint32_t>(head[kOp]), handles_.data(), inputs,

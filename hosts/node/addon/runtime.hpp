@@ -4,8 +4,10 @@
 // An operation is one crossing without arguments or results: both lie in arrays that the two sides
 // share, all of doubles (handles are below 2^53).
 //
-//   head        operation, how many inputs, attributes, results (before: at most) and frees
+//   head        operation, how many inputs, views, attributes, results (before: at most) and frees
 //   inputs      handles; 0 for an optional one that is not there
+//   views       inputs that are taken in another shape, for this operation only; for each: which
+//               input, dtype, rank, eight sizes
 //   attributes  flat, as ebb_op_run takes them
 //   results     for each: handle, dtype, rank, eight sizes
 //   frees       handles that JavaScript has let go of; ended before the next operation, so that it
@@ -19,9 +21,11 @@
 
 namespace ebb::node {
 
-enum Head : std::uint32_t { kOp, kInputs, kAttributes, kResults, kFrees, kHeadSize };
+enum Head : std::uint32_t { kOp, kInputs, kViews, kAttributes, kResults, kFrees, kHeadSize };
 
+// Of a result and of a view.
 constexpr std::uint32_t kResultSize = 3 + 8;
+constexpr std::size_t kShared = 6;
 
 class Runtime {
  public:
@@ -44,13 +48,17 @@ class Runtime {
   double* head = nullptr;
 
  private:
+  ebb_status make_view(const double* given);
+  ebb_status call(std::size_t inputs);
+
   ebb_context context_ = 0;
   ebb_device device_ = 0;
   double* inputs_ = nullptr;
+  double* views_ = nullptr;
   double* attributes_ = nullptr;
   double* results_ = nullptr;
   double* frees_ = nullptr;
-  napi_ref kept_[5] = {};
+  napi_ref kept_[kShared] = {};
   std::vector<ebb_handle> handles_;
   std::vector<ebb_op_result> made_;
 };

@@ -1,4 +1,6 @@
 // What JavaScript calls of the runtime.
+#include <sys/mman.h>
+
 #include "runtime.hpp"
 
 namespace ebb::node {
@@ -20,24 +22,22 @@ Bytes bytes_of(napi_env env, napi_value array) {
   return bytes;
 }
 
-Runtime& runtime_of(const World* world) { return *world->runtime; }
+Runtime& runtime_of(const World& world) { return *world.runtime; }
 
 napi_value open_runtime(napi_env env, napi_callback_info info) {
-  const Arguments<5> arguments(env, info);
-  Runtime& runtime = runtime_of(arguments.world);
+  const Arguments<kShared> arguments(env, info);
+  Runtime& runtime = runtime_of(*arguments.world);
   if (check(env, runtime.open())) runtime.share(env, arguments.values);
   return nullptr;
 }
 
 napi_value run(napi_env env, napi_callback_info info) {
-  const Arguments<> arguments(env, info);
-  check(env, runtime_of(arguments.world).run());
+  check(env, runtime_of(world_of(env, info)).run());
   return nullptr;
 }
 
 napi_value end_freed(napi_env env, napi_callback_info info) {
-  const Arguments<> arguments(env, info);
-  runtime_of(arguments.world).end_freed();
+  runtime_of(world_of(env, info)).end_freed();
   return nullptr;
 }
 
@@ -62,7 +62,7 @@ bool take_shape(napi_env env, napi_value array, ebb_tensor_spec& spec, std::int6
 // write(dtype, shape, values) -> handle
 napi_value write(napi_env env, napi_callback_info info) {
   const Arguments<3> arguments(env, info);
-  Runtime& runtime = runtime_of(arguments.world);
+  Runtime& runtime = runtime_of(*arguments.world);
   runtime.end_freed();
   std::int64_t dims[EBB_MAX_RANK] = {};
   ebb_tensor_spec spec{};
@@ -80,29 +80,29 @@ napi_value write(napi_env env, napi_callback_info info) {
   return to_js(env, static_cast<double>(handle));
 }
 
-// view(handle, shape) -> handle
-napi_value view(napi_env env, napi_callback_info info) {
-  const Arguments<2> arguments(env, info);
-  Runtime& runtime = runtime_of(arguments.world);
-  const auto base = arguments.integer<ebb_handle>(0);
-  ebb_tensor_info described{};
-  described.size = sizeof described;
-  if (!check(env, ebb_tensor_describe(runtime.context(), base, &described))) return nullptr;
-  std::int64_t dims[EBB_MAX_RANK] = {};
-  ebb_tensor_spec spec{};
-  spec.size = sizeof spec;
-  spec.dtype = described.dtype;
-  if (!take_shape(env, arguments.values[1], spec, dims)) return nullptr;
-  ebb_handle handle = 0;
-  if (!check(env, ebb_tensor_view(runtime.context(), base, 0, &spec, &handle))) return nullptr;
-  return to_js(env, static_cast<double>(handle));
+// A large array comes fresh from the system. Getting its pages one by one, as they are written,
+// takes longer than filling them: they are asked for at once, large ones where they fit.
+void populate(const Bytes& into) {
+  constexpr std::size_t kWorthIt = 256 << 10, kPage = 4 << 10, kLargePage = 2 << 20;
+  if (into.size < kWorthIt) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(into.data);
+  const auto advise = [&](std::size_t page, int advice) {
+    const std::uintptr_t first = (begin + page - 1) / page * page;
+    const std::uintptr_t last = (begin + into.size) / page * page;
+    if (first < last) madvise(reinterpret_cast<void*>(first), last - first, advice);
+  };
+  advise(kLargePage, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+  advise(kPage, MADV_POPULATE_WRITE);  // refused by kernels before 5.14
+#endif
 }
 
 // read(handle, array): fills the array
 napi_value read(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  Runtime& runtime = runtime_of(arguments.world);
+  Runtime& runtime = runtime_of(*arguments.world);
   const Bytes into = bytes_of(env, arguments.values[1]);
+  populate(into);
   check(env,
         ebb_tensor_read(runtime.context(), arguments.integer<ebb_handle>(0), into.data, into.size));
   return nullptr;
@@ -113,8 +113,7 @@ napi_value table_hash(napi_env env, napi_callback_info) {
 }
 
 napi_value device_of_runtime(napi_env env, napi_callback_info info) {
-  const Arguments<> arguments(env, info);
-  return to_js(env, runtime_of(arguments.world).device());
+  return to_js(env, runtime_of(world_of(env, info)).device());
 }
 
 }  // namespace
@@ -125,7 +124,6 @@ void export_runtime(napi_env env, World& world, napi_value exports) {
   export_function(env, world, exports, "endFreed", end_freed);
   export_function(env, world, exports, "write", write);
   export_function(env, world, exports, "read", read);
-  export_function(env, world, exports, "view", view);
   export_function(env, world, exports, "tableHash", table_hash);
   export_function(env, world, exports, "runtimeDevice", device_of_runtime);
 }

@@ -1,12 +1,15 @@
-// One piece of work on one backend, in a process of its own: backend_work.cjs <work> <ebb|wasm|null|node>
-// Prints {median, best} in microseconds.
+// One piece of work on one backend, in a process of its own: backend_work.cjs <work> <ebb|node|wasm|null>. Answers
+// each message: 'warm up', 'batch' with the time of one round of the work in us, 'end' with what is left to say.
+const { readFileSync } = require('node:fs');
 const { dirname } = require('node:path');
 const { createRequire } = require('node:module');
 
 const [work, backend] = process.argv.slice(2);
 
+const isEbb = ['ebb', 'careless', 'hand'].includes(backend);
+
 async function load() {
-  if (backend === 'ebb') return require('..' + '/dist/backend/index.js');
+  if (isEbb) return require('../dist/backend/index.js');
   if (backend === 'node') {
     // The real tfjs-node, in a folder of its own: it needs a library that no registry here carries.
     return createRequire(`${process.env.EBB_TFJS_NODE}/index.js`)('@tensorflow/tfjs-node');
@@ -69,7 +72,7 @@ const WORKS = {
   },
   matmul1024(tf) {
     const a = tf.randomUniform([1024, 1024]);
-    return () => read(tf.matMul(a, a));
+    return () => tf.matMul(a, a).dispose();
   },
   add1M(tf) {
     const a = tf.randomUniform([1 << 20]);
@@ -121,42 +124,77 @@ const WORKS = {
       y.dispose();
     };
   },
+  careless(tf) {
+    const v = tf.ones([256, 1024]);
+    if (backend === 'careless') begin();
+    return () => {
+      const a = tf.add(v, 1);
+      const b = tf.relu(a);
+      const c = b.reshape([1024, 256]);
+      if (backend === 'hand') tf.dispose([a, b, c]);
+    };
+  },
 };
 
-function read(tensor) {
-  tensor.dispose();
+const MB = 2 ** 20;
+const BUDGET_MB = 64;
+let atStart = 0;
+
+/** From here on memory comes back by itself, and is measured. */
+function begin() {
+  const ebb = require('..');
+  ebb.reclaim.on();
+  ebb.budget(`${BUDGET_MB}MB`);
+  atStart = process.memoryUsage.rss();
 }
 
-const median = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
+/** What the system says was resident at most. */
+function mostResident() {
+  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'));
+  return Number(kilobytes) * 1024;
+}
 
-/** Batches of a few milliseconds, for a second or so. */
-async function measure(step, seconds = 1.2) {
-  const awaits = (await 0, step()) instanceof Promise;
-  const run = async (count) => {
+const BATCH_MS = 30;
+/** V8 makes its best code of a model only after hundreds of steps. */
+const WARM_MS = 1200;
+
+/** Turns a step into what answers messages. */
+function answering(step) {
+  let count = 1;
+  const run = async () => {
     const start = performance.now();
-    if (awaits) for (let i = 0; i < count; i++) await step();
-    else for (let i = 0; i < count; i++) step();
+    for (let i = 0; i < count; i++) {
+      const result = step();
+      if (result instanceof Promise) await result;
+    }
     return (performance.now() - start) / count;
   };
-  const warm = performance.now() + 300;
-  let once = await run(3);
-  while (performance.now() < warm) once = await run(Math.max(1, Math.ceil(3 / once)));
-  const count = Math.max(1, Math.round(5 / once));
-  const times = [];
-  const end = performance.now() + seconds * 1000;
-  while (performance.now() < end || times.length < 5) times.push(await run(count));
-  return { median: median(times) * 1000, best: Math.min(...times) * 1000 };
+  return {
+    async 'warm up'() {
+      const end = performance.now() + WARM_MS;
+      let ms = await run();
+      do {
+        count = work === 'careless' ? 100 : Math.max(1, Math.round(BATCH_MS / ms));
+        ms = await run();
+      } while (performance.now() < end);
+      return {};
+    },
+    batch: async () => ({ us: (await run()) * 1000 }),
+    end: () => ({ peak: mostResident() - atStart, budget: BUDGET_MB * MB }),
+  };
 }
 
 async function main() {
   const tf = await load();
+  const expected = isEbb ? 'ebb' : ({ node: 'tensorflow' }[backend] ?? backend);
+  if (tf.getBackend() !== expected) throw new Error(`${tf.getBackend()} runs, not ${expected}`);
   if (work === 'start') {
     tf.add(tf.ones([8]), 1).dataSync();
-    console.log(JSON.stringify({ rss: process.memoryUsage.rss() }));
+    process.send({ resident: process.memoryUsage.rss() });
     return;
   }
-  console.log(JSON.stringify(await measure(WORKS[work](tf))));
-  process.exit(0);
+  const answers = answering(WORKS[work](tf));
+  process.on('message', async (what) => process.send(await answers[what]()));
 }
 
 main();

@@ -1,7 +1,9 @@
-// A training program written carelessly: nothing is disposed, nothing is tidied. It knows nothing of Ebb;
-// demo/run.mjs runs it with and without `--import ebb-tfjs/auto`.
-const tf = require('@tensorflow/tfjs');
-require('@tensorflow/tfjs-backend-wasm');
+// A training program written carelessly: nothing is disposed, nothing is tidied. It knows nothing of Ebb
+// but the backend of that name, where EBB_DEMO_BACKEND says so; demo/run.mjs runs it with and without
+// `--import ebb-tfjs/auto`.
+const BACKEND = process.env.EBB_DEMO_BACKEND ?? 'wasm';
+const tf = require(BACKEND === 'ebb' ? 'ebb-tfjs/backend' : '@tensorflow/tfjs');
+if (BACKEND === 'wasm') require('@tensorflow/tfjs-backend-wasm');
 const { readMnist } = require('./idx.cjs');
 
 const EPOCHS = Number(process.env.EBB_DEMO_EPOCHS ?? 12);
@@ -26,7 +28,7 @@ function batchOf(set, from, to) {
 }
 
 async function main() {
-  await tf.setBackend('wasm');
+  await tf.setBackend(BACKEND);
   const layers = [dense(784, 128, 1), dense(128, 64, 2), dense(64, 10, 3)];
   const optimizer = tf.train.adam(0.001);
 

@@ -7,6 +7,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { trainOnEbb } from './backend_runs.mjs';
 import { svgChart, textChart } from './chart.mjs';
 import { curveOf, faultsOf, howItEnded, summary, train } from './training_runs.mjs';
 
@@ -48,5 +49,6 @@ console.log(`memory and time by epoch: ${relative(process.cwd(), picture)}`);
 const faults = faultsOf(off, on, EPOCHS);
 if (faults.length === 0)
   console.log('losses and accuracy are the same, epoch by epoch, to the last digit');
+faults.push(...(await trainOnEbb(on, EPOCHS, STOP_MB)));
 for (const fault of faults) console.log(`FAULT ${fault}`);
 process.exit(faults.length === 0 ? 0 : 1);

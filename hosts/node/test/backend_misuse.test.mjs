@@ -39,6 +39,29 @@ const CASES = [
         },
       ),
   ],
+  ['as many elements', 'Reshape', () => run('Reshape', { x: x() }, { shape: [7] })],
+  ['sizes below zero', 'Reshape', () => run('Reshape', { x: x() }, { shape: [-2, -3] }), 'Reshape'],
+  [
+    'one axis too many',
+    'Relu',
+    () => run('Relu', { x: x().reshape([2, 3, 1, 1, 1, 1, 1, 1, 1]) }),
+    'tensor',
+  ],
+  [
+    'a filter for other channels',
+    'Conv2D',
+    () =>
+      run(
+        'Conv2D',
+        { x: tf.ones([1, 4, 4, 2]), filter: tf.ones([3, 3, 3, 1]) },
+        { strides: 1, pad: 'same', dataFormat: 'NHWC', dilations: 1 },
+      ),
+  ],
+  [
+    'indices of another dtype',
+    'GatherV2',
+    () => run('GatherV2', { x: x(), indices: y() }, { axis: 0 }),
+  ],
   ['text', 'Add', () => run('Add', { a: tf.tensor1d(['a']), b: tf.tensor1d(['b']) })],
 ];
 

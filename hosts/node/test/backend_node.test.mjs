@@ -85,6 +85,17 @@ test('what is not a picture, and what cannot be done, is said', () => {
   assert.throws(() => tf.node.decodeImage(Uint8Array.of(1, 2, 3)), /^EbbError: \[decodeImage\] /);
   assert.throws(() => tf.node.decodeJpeg(new Uint8Array(4), 2), /\[decodeJpeg: channels\]/);
   assert.throws(() => tf.node.loadSavedModel('x'), /tensorflowjs_converter/);
+  const bytes = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+  for (const kind of ['Jpeg', 'Png', 'Bmp', 'Gif']) {
+    const name = `decode${kind}`;
+    assert.throws(
+      () => tf.node[name](bytes),
+      (error) =>
+        error.code === 'EBB_INVALID_ARGUMENT' &&
+        error.message.startsWith(`[${name}] `) &&
+        error.message.endsWith(`allowed: a ${kind.toUpperCase()}.`),
+    );
+  }
 });
 
 test('scalars for TensorBoard, one record each', async () => {

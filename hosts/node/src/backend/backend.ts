@@ -8,15 +8,25 @@ import {
 } from '@tensorflow/tfjs-core';
 import { EbbError } from '../errors';
 import { bytesOf } from '../tfjs';
-import { codeOf, EbbData, nativeValues, sameShape, sizeOf, unwritten, zeros } from './data';
+import {
+  codeOf,
+  EbbData,
+  isOneMore,
+  nativeValues,
+  sameShape,
+  sizeOf,
+  unwritten,
+  zeros,
+} from './data';
 import { Runtime } from './runtime';
 
 type DataId = object;
 
 export class EbbBackend extends KernelBackend {
-  readonly runtime = new Runtime(() => this.count++);
+  readonly runtime = new Runtime();
   /** Data under ids that other backends gave out. */
   private readonly adopted = new WeakMap<DataId, EbbData>();
+  /** Written or moved here, less what is gone: may be below zero. */
   private count = 0;
 
   // ---- storage
@@ -81,7 +91,7 @@ export class EbbBackend extends KernelBackend {
   }
 
   override numDataIds(): number {
-    return this.count;
+    return this.runtime.born + this.count;
   }
 
   override memory(): { unreliable: boolean } {
@@ -114,11 +124,18 @@ export class EbbBackend extends KernelBackend {
 
   // ---- for kernels
 
-  /** The native tensor of an operand, in the operand's shape. */
-  handle(operand: TensorInfo, op: string): number {
-    const data = operand.dataId as EbbData;
-    if (data.handle > 0 && sameShape(operand.shape, data.shape)) return data.handle;
-    return this.viewOf(operand, op);
+  /** Passes an operand to the operation that is being prepared, in the operand's shape. */
+  operand(info: TensorInfo, op: string): void {
+    const data = info.dataId as EbbData;
+    if (data.handle > 0 && sameShape(info.shape, data.shape)) this.runtime.input(data.handle);
+    else this.operandAs(info, op);
+  }
+
+  /** As operand(), but a leading axis of one may be left out: products broadcast over such axes. */
+  matrices(info: TensorInfo, op: string): void {
+    const data = info.dataId as EbbData;
+    if (data.handle > 0 && isOneMore(info.shape, data.shape)) this.runtime.input(data.handle);
+    else this.operand(info, op);
   }
 
   /** The data behind an operand, fetched from another backend where need be. */
@@ -149,7 +166,7 @@ export class EbbBackend extends KernelBackend {
     return dataId.handle > 0 || dataId.strings !== undefined ? dataId : undefined;
   }
 
-  private viewOf({ dataId, shape }: TensorInfo, op: string): number {
+  private operandAs({ dataId, shape }: TensorInfo, op: string): void {
     const data = this.find(dataId, op);
     if (data.strings !== undefined) {
       throw new EbbError(
@@ -157,15 +174,8 @@ export class EbbBackend extends KernelBackend {
         `[${op}] Received a tensor of dtype string; allowed: float32, int32, bool, complex64.`,
       );
     }
-    if (sameShape(shape, data.shape)) return data.handle;
-    const found = data.views?.find((view) => sameShape(view.shape, shape));
-    return found === undefined ? this.addView(data, shape) : found.handle;
-  }
-
-  private addView(data: EbbData, shape: number[]): number {
-    const handle = this.runtime.view(data.handle, shape);
-    (data.views ??= []).push({ shape: shape.slice(), handle });
-    return handle;
+    if (sameShape(shape, data.shape)) this.runtime.input(data.handle);
+    else this.runtime.inputAs(data.handle, codeOf(data.dtype), shape);
   }
 
   private fill(data: EbbData, values: BackendValues | null): void {
@@ -182,10 +192,6 @@ export class EbbBackend extends KernelBackend {
   }
 
   private drop(data: EbbData): void {
-    if (data.views !== undefined) {
-      for (const view of data.views) this.runtime.free(view.handle, 0);
-      data.views = undefined;
-    }
     data.strings = undefined;
     if (data.handle > 0) {
       this.runtime.free(data.handle, bytesOf(data.dtype, sizeOf(data.shape)));

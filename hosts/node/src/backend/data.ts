@@ -2,22 +2,16 @@
 import type { DataType } from '@tensorflow/tfjs-core';
 import { bytesOf } from '../tfjs';
 
-interface View {
-  readonly shape: readonly number[];
-  readonly handle: number;
-}
-
 /**
  * One piece of data: TensorFlow.js's data id, and at the same time what a kernel returns, so that a result
- * is one object. Its native tensor has `shape`; tensors of other shapes over the same data
- * (reshape) get views, made when a kernel first asks for them.
+ * is one object. Its native tensor has `shape`; tensors of other shapes over the same data (reshape) are passed to
+ * an operation with theirs.
  */
 export class EbbData {
   readonly dataId: EbbData;
   refCount = 1;
   /** Text has no native tensor: its values stay here. */
   strings: Uint8Array[] | undefined = undefined;
-  views: View[] | undefined = undefined;
 
   constructor(
     /** The native tensor; 0 where there is none: text, and data that has moved to another backend. */
@@ -34,6 +28,14 @@ export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   const rank = a.length;
   if (rank !== b.length) return false;
   for (let i = 0; i < rank; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** True for [1, ...shape] and a shape of matrices. */
+export function isOneMore(longer: readonly number[], shape: readonly number[]): boolean {
+  const rank = shape.length;
+  if (longer.length !== rank + 1 || longer[0] !== 1 || rank < 2) return false;
+  for (let i = 0; i < rank; i++) if (longer[i + 1] !== shape[i]) return false;
   return true;
 }
 

@@ -24,3 +24,6 @@ export * from '@tensorflow/tfjs';
 export * as node from './node';
 export const io = { ...tf.io, fileSystem };
 export const version = { ...tf.version, 'ebb-tfjs': native().version() };
+
+// As plain values: what TypeScript makes of `export *` are getters that call getters, at every `tf.add` of a program.
+module.exports = Object.defineProperty({ ...exports }, '__esModule', { value: true });

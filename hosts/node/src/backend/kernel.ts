@@ -6,7 +6,10 @@ import { codeOf, type EbbData } from './data';
 import { ATTRIBUTES, type AttributeType, Op, type OpName } from './table';
 
 export type { OpName };
-/** A name that ends in '?' may be missing, one that ends in '*' is a list of tensors. */
+/**
+ * A name that ends in '?' may be missing, one that ends in '*' is a list of tensors, one that ends in '[]' is of
+ * matrices, a leading axis of one more or less.
+ */
 export type Operands = readonly string[];
 export type Inputs = Record<string, TensorInfo>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- attributes are whatever the kernel has
@@ -67,47 +70,60 @@ function encoders(op: OpName): Encode[] {
 }
 
 /** One operand, no attributes. */
-export function unary(op: OpName, operand = 'x'): Kernel {
+export function unary(op: OpName, operand: 'x' | 'input' = 'x'): Kernel {
   const id = Op[op];
-  return ({ inputs, backend }) => {
-    const handle = backend.handle(inputs[operand] as TensorInfo, op);
+  const run = (backend: EbbBackend, x: TensorInfo): EbbData => {
     const { runtime } = backend;
     runtime.begin();
-    runtime.input(handle);
+    backend.operand(x, op);
     return runtime.one(id);
   };
+  // By name, not by a variable: V8 reads such a property in a fraction of the time.
+  return operand === 'x'
+    ? ({ inputs, backend }) => run(backend, inputs.x as TensorInfo)
+    : ({ inputs, backend }) => run(backend, inputs.input as TensorInfo);
 }
 
 /** Two operands, no attributes. */
 export function binary(op: OpName, first = 'a', second = 'b'): Kernel {
   const id = Op[op];
-  return ({ inputs, backend }) => {
-    const a = backend.handle(inputs[first] as TensorInfo, op);
-    const b = backend.handle(inputs[second] as TensorInfo, op);
+  const run = (backend: EbbBackend, a: TensorInfo, b: TensorInfo): EbbData => {
     const { runtime } = backend;
     runtime.begin();
-    runtime.input(a);
-    runtime.input(b);
+    backend.operand(a, op);
+    backend.operand(b, op);
     return runtime.one(id);
   };
+  return first === 'a' && second === 'b'
+    ? ({ inputs, backend }) => run(backend, inputs.a as TensorInfo, inputs.b as TensorInfo)
+    : ({ inputs, backend }) =>
+        run(backend, inputs[first] as TensorInfo, inputs[second] as TensorInfo);
 }
 
-function encodeOperands(backend: EbbBackend, op: OpName, operands: Operands, inputs: Inputs): void {
-  const { runtime } = backend;
-  for (const name of operands) {
-    const kind = name.at(-1);
-    if (kind === '*') {
-      const list = (
-        name === '*' ? Object.values(inputs) : inputs[name.slice(0, -1)]
-      ) as TensorInfo[];
-      for (const one of list) runtime.input(backend.handle(one, op));
-    } else if (kind === '?') {
-      const given = inputs[name.slice(0, -1)];
-      runtime.input(given == null ? 0 : backend.handle(given, op));
-    } else {
-      runtime.input(backend.handle(inputs[name] as TensorInfo, op));
-    }
+type Pass = (backend: EbbBackend, inputs: Inputs) => void;
+
+/** How the operand of this name is passed. */
+function passer(op: OpName, operand: string): Pass {
+  const kind = operand.at(-1);
+  const name = kind === '*' || kind === '?' ? operand.slice(0, -1) : operand;
+  if (kind === '*') {
+    return (backend, inputs) => {
+      const list = (name === '' ? Object.values(inputs) : inputs[name]) as TensorInfo[];
+      for (const one of list) backend.operand(one, op);
+    };
   }
+  if (kind === '?') {
+    return (backend, inputs) => {
+      const given = inputs[name];
+      if (given == null) backend.runtime.input(0);
+      else backend.operand(given, op);
+    };
+  }
+  if (kind === ']') {
+    const stack = operand.slice(0, -2);
+    return (backend, inputs) => backend.matrices(inputs[stack] as TensorInfo, op);
+  }
+  return (backend, inputs) => backend.operand(inputs[name] as TensorInfo, op);
 }
 
 /** Runs an operation: its results. */
@@ -119,7 +135,7 @@ export function runOp(
 ): EbbData {
   const { runtime } = backend;
   runtime.begin();
-  for (const operand of operands) runtime.input(backend.handle(operand, op));
+  for (const operand of operands) backend.operand(operand, op);
   for (const encode of encodersOf(op)) encode(backend, attributes);
   return runtime.one(Op[op]);
 }
@@ -136,11 +152,12 @@ const unchanged: Prepare = (attributes) => attributes;
 /** Any operation with one result. */
 export function op(name: OpName, operands: Operands, prepare: Prepare = unchanged): Kernel {
   const id = Op[name];
+  const pass = operands.map((operand) => passer(name, operand));
   const encode = encodersOf(name);
   return ({ inputs, attrs, backend }) => {
     const attributes = prepare(attrs, inputs);
     backend.runtime.begin();
-    encodeOperands(backend, name, operands, inputs);
+    for (let i = 0; i < pass.length; i++) (pass[i] as Pass)(backend, inputs);
     for (let i = 0; i < encode.length; i++) (encode[i] as Encode)(backend, attributes);
     return backend.runtime.one(id);
   };
@@ -154,12 +171,13 @@ export function manyOp(
   count?: (attributes: Attributes, inputs: Inputs) => number,
 ): Kernel {
   const id = Op[name];
+  const pass = operands.map((operand) => passer(name, operand));
   const encode = encodersOf(name);
   return ({ inputs, attrs, backend }) => {
     const attributes = prepare(attrs, inputs);
     if (count !== undefined) backend.runtime.expect(count(attributes, inputs));
     backend.runtime.begin();
-    encodeOperands(backend, name, operands, inputs);
+    for (let i = 0; i < pass.length; i++) (pass[i] as Pass)(backend, inputs);
     for (let i = 0; i < encode.length; i++) (encode[i] as Encode)(backend, attributes);
     return backend.runtime.many(id);
   };

@@ -1,18 +1,21 @@
 // Calling the core's operations: one crossing each, arguments and results in arrays that both sides share
 // (addon/runtime.hpp says what lies where).
 import type { TensorInfo } from '@tensorflow/tfjs-core';
-import { native } from '../native';
+import { EbbError } from '../errors';
+import { MAX_RANK, native } from '../native';
 import { DTYPES, EbbData } from './data';
 
 const enum Head {
   Op,
   Inputs,
+  Views,
   Attributes,
   Results,
   Frees,
   Size,
 }
-const RESULT_SIZE = 11;
+/** Of a result and of a view: handle or input, dtype, rank, sizes. */
+const RESULT_SIZE = 3 + MAX_RANK;
 const FREES = 256;
 /** Data of this many bytes goes back at once, instead of with the next operation. */
 const LARGE = 1 << 20;
@@ -22,6 +25,7 @@ export interface NativeRuntime {
   openRuntime(
     head: Float64Array,
     inputs: Float64Array,
+    views: Float64Array,
     attributes: Float64Array,
     results: Float64Array,
     frees: Float64Array,
@@ -30,46 +34,93 @@ export interface NativeRuntime {
   endFreed(): void;
   write(dtype: number, shape: readonly number[], values: ArrayBufferView): number;
   read(handle: number, into: ArrayBufferView): void;
-  view(handle: number, shape: readonly number[]): number;
   tableHash(): number;
   runtimeDevice(): number;
+}
+
+function widened(array: Float64Array): Float64Array<ArrayBuffer> {
+  const wider = new Float64Array(array.length * 4);
+  wider.set(array);
+  return wider;
+}
+
+/** As a small integer where it is one: arrays of those are what V8 is best at. */
+const whole = (size: number): number => ((size | 0) === size ? size | 0 : size);
+
+/** The shape whose rank lies at `at`. Literals make arrays of just that length. */
+function shapeIn(results: Float64Array, at: number): number[] {
+  const rank = results[at] as number;
+  const [a, b] = [whole(results[at + 1] as number), whole(results[at + 2] as number)];
+  switch (rank) {
+    case 0:
+      return [];
+    case 1:
+      return [a];
+    case 2:
+      return [a, b];
+    case 3:
+      return [a, b, whole(results[at + 3] as number)];
+    case 4:
+      return [a, b, whole(results[at + 3] as number), whole(results[at + 4] as number)];
+    default:
+      return Array.from(results.subarray(at + 1, at + 1 + rank), whole);
+  }
 }
 
 export class Runtime {
   readonly native = native() as unknown as NativeRuntime;
   private readonly head = new Float64Array(Head.Size);
   private inputs = new Float64Array(64);
+  private views = new Float64Array(64 * RESULT_SIZE);
   private attributes = new Float64Array(256);
   private results = new Float64Array(64 * RESULT_SIZE);
   private readonly frees = new Float64Array(FREES);
   private inputCount = 0;
+  private viewCount = 0;
   private attributeCount = 0;
+  /** How many pieces of data operations have made. */
+  born = 0;
 
-  /** `born` is told of each piece of data that an operation makes. */
-  constructor(private readonly born: () => void) {
+  constructor() {
     this.share();
   }
 
   begin(): void {
     this.inputCount = 0;
+    this.viewCount = 0;
     this.attributeCount = 0;
   }
 
   input(handle: number): void {
     if (this.inputCount === this.inputs.length) {
-      const wider = new Float64Array(this.inputs.length * 4);
-      wider.set(this.inputs);
-      this.inputs = wider;
+      this.inputs = widened(this.inputs);
+      this.views = widened(this.views);
       this.share();
     }
     this.inputs[this.inputCount++] = handle;
   }
 
+  /** An input that the operation is to see in this shape, of as many elements. */
+  inputAs(handle: number, dtype: number, shape: readonly number[]): void {
+    const rank = shape.length;
+    if (rank > MAX_RANK) {
+      throw new EbbError(
+        'EBB_INVALID_ARGUMENT',
+        `[tensor] Received ${rank} axes; allowed: at most ${MAX_RANK}.`,
+      );
+    }
+    this.input(handle);
+    const { views } = this;
+    const at = this.viewCount++ * RESULT_SIZE;
+    views[at] = this.inputCount - 1;
+    views[at + 1] = dtype;
+    views[at + 2] = rank;
+    for (let i = 0; i < rank; i++) views[at + 3 + i] = shape[i] as number;
+  }
+
   number(value: number): void {
     if (this.attributeCount === this.attributes.length) {
-      const wider = new Float64Array(this.attributes.length * 4);
-      wider.set(this.attributes);
-      this.attributes = wider;
+      this.attributes = widened(this.attributes);
       this.share();
     }
     this.attributes[this.attributeCount++] = value;
@@ -108,11 +159,6 @@ export class Runtime {
     this.native.read(handle, into);
   }
 
-  /** Another tensor over the same memory. May be called between an operation's operands. */
-  view(handle: number, shape: readonly number[]): number {
-    return this.native.view(handle, shape);
-  }
-
   /** Ends a tensor: with the next operation, or now if it is large. */
   free(handle: number, bytes: number): void {
     const { head } = this;
@@ -130,6 +176,7 @@ export class Runtime {
     const { head } = this;
     head[Head.Op] = op;
     head[Head.Inputs] = this.inputCount;
+    head[Head.Views] = this.viewCount;
     head[Head.Attributes] = this.attributeCount;
     head[Head.Results] = room;
     this.native.run();
@@ -138,18 +185,16 @@ export class Runtime {
   private result(index: number): EbbData {
     const { results } = this;
     const at = index * RESULT_SIZE;
-    const rank = results[at + 2] as number;
-    const shape: number[] = [];
-    for (let i = 0; i < rank; i++) shape.push(results[at + 3 + i] as number);
-    this.born();
+    this.born++;
     return new EbbData(
       results[at] as number,
-      shape,
+      shapeIn(results, at + 2),
       DTYPES[results[at + 1] as number] as TensorInfo['dtype'],
     );
   }
 
   private share(): void {
-    this.native.openRuntime(this.head, this.inputs, this.attributes, this.results, this.frees);
+    const { head, inputs, views, attributes, results, frees } = this;
+    this.native.openRuntime(head, inputs, views, attributes, results, frees);
   }
 }

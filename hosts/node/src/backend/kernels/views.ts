@@ -1,10 +1,14 @@
 // Other tensors over the same data: nothing is computed and nothing crosses to the core.
 import { type TensorInfo, util } from '@tensorflow/tfjs-core';
+import { EbbError } from '../../errors';
+import { EbbData, sizeOf } from '../data';
 import { type Kernel, op, type Params, unary } from '../kernel';
 
 /** Another tensor over the same data. */
 export function reshaped({ backend }: Params, x: TensorInfo, shape: number[]): TensorInfo {
-  backend.incRef(x.dataId);
+  const data = x.dataId;
+  if (data instanceof EbbData && data.handle > 0) data.refCount++;
+  else backend.incRef(data);
   return { dataId: x.dataId, shape, dtype: x.dtype };
 }
 
@@ -18,17 +22,30 @@ export const identity: Kernel = (params) => {
   return reshaped(params, x, x.shape);
 };
 
+/** One size may be open: -1. */
+function inferred(given: number[], size: number): number[] {
+  try {
+    return util.inferFromImplicitShape(given, size);
+  } catch (error) {
+    throw new EbbError(
+      'EBB_INVALID_ARGUMENT',
+      `[Reshape] Received shape [${given}] (${(error as Error).message}); allowed: sizes, one of them -1.`,
+      { cause: error },
+    );
+  }
+}
+
 const reshape: Kernel = (params) => {
   const x = params.inputs.x as TensorInfo;
-  const shape = util.inferFromImplicitShape(
-    params.attrs.shape as number[],
-    util.sizeFromShape(x.shape),
-  );
-  util.assert(
-    util.sizeFromShape(shape) === util.sizeFromShape(x.shape),
-    () =>
+  const given = params.attrs.shape as number[];
+  const size = sizeOf(x.shape);
+  const shape = given.some((extent) => extent < 0) ? inferred(given, size) : given;
+  if (sizeOf(shape) !== size) {
+    throw new EbbError(
+      'EBB_INVALID_ARGUMENT',
       `[Reshape] Received shape [${shape}] for a tensor of shape [${x.shape}]; allowed: as many elements.`,
-  );
+    );
+  }
   return reshaped(params, x, shape);
 };
 

@@ -9,7 +9,7 @@ import {
   tidy,
   util,
 } from '@tensorflow/tfjs-core';
-import { badArgument } from '../../errors';
+import { badArgument, EbbError } from '../../errors';
 
 /** Four bytes a pixel, row by row. */
 interface Picture {
@@ -118,6 +118,19 @@ function toTensor(picture: Picture, wanted: number): Tensor3D {
   return tensor3d(values, [height, width, to], 'int32');
 }
 
+/** What a library makes of the bytes, or an error that says whose bytes they were. */
+function reading<T>(op: string, kind: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new EbbError(
+      'EBB_INVALID_ARGUMENT',
+      `[${op}] Received bytes that cannot be read (${(error as Error).message}); allowed: a ${kind}.`,
+      { cause: error },
+    );
+  }
+}
+
 /** Components of a JPEG, from its frame header. */
 function jpegComponents(bytes: Uint8Array): number {
   for (let at = 2; at + 9 < bytes.length;) {
@@ -140,25 +153,29 @@ export function decodeJpeg(
   checkChannels('decodeJpeg', channels, [0, 1, 3]);
   if (ratio !== 1) throw badArgument('decodeJpeg: ratio', ratio, '1');
   if (!fancyUpscaling) throw badArgument('decodeJpeg: fancyUpscaling', fancyUpscaling, 'true');
-  const picture = jpeg().decode(contents, {
-    useTArray: true,
-    maxMemoryUsageInMB: MEMORY_FOR_A_JPEG_IN_MB,
-    tolerantDecoding: tryRecoverTruncated,
-  });
+  const picture = reading('decodeJpeg', 'JPEG', () =>
+    jpeg().decode(contents, {
+      useTArray: true,
+      maxMemoryUsageInMB: MEMORY_FOR_A_JPEG_IN_MB,
+      tolerantDecoding: tryRecoverTruncated,
+    }),
+  );
   return toTensor({ ...picture, channels: jpegComponents(contents) }, channels);
 }
 
 export function decodePng(contents: Uint8Array, channels = 0, dtype = 'int32'): Tensor3D {
   checkChannels('decodePng', channels, [0, 1, 2, 3, 4]);
   checkDtype('decodePng', dtype);
-  const picture = png().PNG.sync.read(Buffer.from(contents));
+  const picture = reading('decodePng', 'PNG', () => png().PNG.sync.read(Buffer.from(contents)));
   const found = (picture.color ? 3 : 1) + (picture.alpha ? 1 : 0);
   return toTensor({ ...pick(picture), channels: found }, channels);
 }
 
 export function decodeBmp(contents: Uint8Array, channels = 0): Tensor3D {
   checkChannels('decodeBmp', channels, [0, 3, 4]);
-  const picture = bmp().decode(Buffer.from(contents), { toRGBA: true });
+  const picture = reading('decodeBmp', 'BMP', () =>
+    bmp().decode(Buffer.from(contents), { toRGBA: true }),
+  );
   return toTensor({ ...pick(picture), channels: picture.bitPP === 32 ? 4 : 3 }, channels);
 }
 
@@ -170,7 +187,7 @@ const pick = ({ width, height, data }: Omit<Picture, 'channels'>): Omit<Picture,
 
 /** Every frame of it, the pictures as they would be seen one after the other. */
 export function decodeGif(contents: Uint8Array): Tensor4D {
-  const reader = new (gif().GifReader)(contents);
+  const reader = reading('decodeGif', 'GIF', () => new (gif().GifReader)(contents));
   const { width, height } = reader;
   const count = reader.numFrames();
   const canvas = new Uint8Array(width * height * 4);
