@@ -15,6 +15,9 @@ endif()
 
 # Calls inside the library are direct: nobody is meant to replace one of its functions.
 target_compile_options(ebb_build_options INTERFACE -fno-semantic-interposition)
+if(NOT EBB_SANITIZE)
+  add_link_options(LINKER:-Bsymbolic-functions)
+endif()
 if(EBB_LTO)
   include(CheckIPOSupported)
   check_ipo_supported()

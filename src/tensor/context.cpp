@@ -154,9 +154,16 @@ void Context::retire_if_empty() noexcept {
 
 // ---- birth
 
-// These three are what a host does for every tensor; a call for each step of them is half their
+// These are what a host does for every tensor; a call for each step of them is half their
 // cost.
-[[gnu::flatten]] Handle Context::make(const TensorSpec& spec) {
+[[gnu::flatten]] Handle Context::make(const TensorSpec& spec) { return born(spec, 1).handle; }
+
+[[gnu::flatten]] MadeTensor Context::make_held(const TensorSpec& spec) {
+  const Born made = born(spec, 2);
+  return {made.handle, StorageRef(*made.storage), made.storage->block.data};
+}
+
+inline Context::Born Context::born(const TensorSpec& spec, std::uint32_t refs) {
   Device& device = checked(spec.device, false, "make");
   const std::uint64_t bytes = checked_bytes(spec, "make");
   if (spec.stream >= kMaxStreams) {
@@ -172,9 +179,10 @@ void Context::retire_if_empty() noexcept {
   storage.note = nullptr;
   storage.key = 0;
   enter_storage(storage, device, device.pool().block_bytes(storage.block));
+  storage.refs.store(refs, std::memory_order_relaxed);
   enter(record, storage, region,
         {.dtype = spec.dtype, .dims = spec.shape.dims(), .site = spec.site, .tag = 0, .flags = 0});
-  return record.name();
+  return {record.name(), &storage};
 }
 
 Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& spec) {

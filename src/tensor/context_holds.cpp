@@ -15,14 +15,6 @@ StorageRef Context::hold(Handle handle) {
   return StorageRef(storage);
 }
 
-MadeTensor Context::make_held(const TensorSpec& spec) {
-  const Handle handle = make(spec);
-  std::unique_lock lock(lock_);
-  Storage& storage = *live(lock, handle, "make").storage;
-  storage.refs.fetch_add(1, std::memory_order_relaxed);
-  return {handle, StorageRef(storage), storage.block.data};
-}
-
 bool Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
                       std::string_view who) {
   bool strided = false;
@@ -41,7 +33,7 @@ bool Context::resolve(std::span<const Handle> handles, std::span<Operand> operan
     storage.refs.fetch_add(1, std::memory_order_relaxed);
     operands[i].memory = StorageRef(storage);
     operands[i].dtype = record.dtype;
-    operands[i].shape = Shape(record.shape());
+    operands[i].shape = Shape(record.dims, record.rank);
     if (record.has(TensorRecord::kStrided)) [[unlikely]] {
       strided = true;
       operands[i].dense = false;

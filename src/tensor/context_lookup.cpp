@@ -29,14 +29,6 @@ std::string traced_past(Handle handle) {
 
 }  // namespace
 
-TensorRecord& Context::live(Lock& lock, Handle handle, std::string_view who) {
-  TensorRecord* record = records_.find(handle);
-  if (record != nullptr && !record->has(TensorRecord::kHold)) [[likely]]
-    return *record;
-  lock.unlock();
-  raise_stale(handle, who);
-}
-
 void Context::raise_stale(Handle handle, std::string_view who) {
   std::string what, context;
   bool ended = false;

@@ -16,4 +16,12 @@ struct Context::Internals {
 
 std::uint64_t steady_ns() noexcept;
 
+inline TensorRecord& Context::live(Lock& lock, Handle handle, std::string_view who) {
+  TensorRecord* record = records_.find(handle);
+  if (record != nullptr && !record->has(TensorRecord::kHold)) [[likely]]
+    return *record;
+  lock.unlock();
+  raise_stale(handle, who);
+}
+
 }  // namespace ebb

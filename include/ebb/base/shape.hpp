@@ -14,9 +14,21 @@ class Shape {
  public:
   Shape() = default;  // a scalar
   // Throws for more than kMaxRank extents or a negative one.
-  explicit Shape(std::span<const std::int64_t> dims);
+  explicit Shape(std::span<const std::int64_t> dims) {
+    if (dims.size() > kMaxRank) [[unlikely]]
+      refuse(dims);
+    for (const std::int64_t dim : dims) {
+      if (dim < 0) [[unlikely]]
+        refuse(dims);
+      dims_[rank_++] = dim;
+    }
+  }
   Shape(std::initializer_list<std::int64_t> dims)
       : Shape(std::span<const std::int64_t>(dims.begin(), dims.size())) {}
+
+  // Of extents that have been checked, those past the rank 0: a plain copy.
+  Shape(const std::array<std::int64_t, kMaxRank>& checked, std::uint8_t rank) noexcept
+      : dims_(checked), rank_(rank) {}
 
   std::size_t rank() const noexcept { return rank_; }
   std::span<const std::int64_t> dims() const noexcept { return {dims_.data(), rank_}; }
@@ -25,9 +37,16 @@ class Shape {
   // "[2,3]", "[]" for a scalar.
   std::string to_string() const;
 
-  friend bool operator==(const Shape& a, const Shape& b) noexcept;
+  friend bool operator==(const Shape& a, const Shape& b) noexcept {
+    std::int64_t difference = a.rank_ ^ b.rank_;
+    for (std::size_t i = 0; i < kMaxRank; ++i) difference |= a.dims_[i] ^ b.dims_[i];
+    return difference == 0;
+  }
 
  private:
+  [[noreturn]] static void refuse(std::span<const std::int64_t> dims);
+
+  // Those past the rank are 0.
   std::array<std::int64_t, kMaxRank> dims_{};
   std::uint8_t rank_ = 0;
 };

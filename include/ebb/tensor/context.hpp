@@ -284,6 +284,10 @@ class Context {
     std::uint64_t tag;
     std::uint8_t flags;
   };
+  struct Born {
+    Handle handle;
+    Storage* storage;
+  };
   struct Found {
     Context* context;
     TensorRecord* record;  // null: it has ended, and so has the rest
@@ -329,6 +333,8 @@ class Context {
   [[noreturn]] void raise_stale(Handle handle, std::string_view who);
   [[noreturn]] void raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who);
   static Found find_hold(Handle hold);
+  // A new tensor, its storage with that many references.
+  Born born(const TensorSpec& spec, std::uint32_t refs);
   Block allocate(const TensorSpec& spec, std::uint64_t bytes);
   Drained drain(Scope scope);
   Drained drain_batch(Scope scope, bool& more);
