@@ -38,9 +38,10 @@ function(ebb_link_layers target)
   endforeach()
 endfunction()
 
-# A layer's sources: those of its folder that no nested layer (backends/cpu) claims.
+# A layer's sources: those of its folder that no nested layer (backends/cpu) and no plug-in claims.
 function(ebb_layer_sources layer result)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/plugin/")
   foreach(other IN LISTS EBB_LAYERS)
     if(other MATCHES "^${layer}/")
       list(FILTER sources EXCLUDE REGEX "/src/${other}/")

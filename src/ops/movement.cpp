@@ -1,7 +1,8 @@
 // Operations that move data and compute nothing.
-#include "ops/movement.hpp"
+#include "ops/params/movement.hpp"
 
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {

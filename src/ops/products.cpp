@@ -1,10 +1,11 @@
-#include "ops/products.hpp"
+#include "ops/params/products.hpp"
 
 #include <algorithm>
 
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
 #include "ops/format.hpp"
+#include "ops/fused.hpp"
 
 namespace ebb::ops {
 namespace {

@@ -1,7 +1,8 @@
 // Reductions, scans and counts.
-#include "ops/reductions.hpp"
+#include "ops/params/reductions.hpp"
 
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {

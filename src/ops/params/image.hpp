@@ -4,15 +4,14 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 namespace ebb::ops {
 
 struct ImageSize {
   std::int64_t batch = 0, height = 0, width = 0, channels = 0;
 
-  std::int64_t row() const noexcept { return width * channels; }
-  std::int64_t image() const noexcept { return height * row(); }
+  constexpr std::int64_t row() const noexcept { return width * channels; }
+  constexpr std::int64_t image() const noexcept { return height * row(); }
 };
 
 // From the pixels of `large` (forward: the output; gradient: dy) to those of `images`.
@@ -34,7 +33,8 @@ struct RotateWalk {
   ImageSize images;
   double sine = 0, cosine = 1;
   double center_x = 0, center_y = 0;
-  std::span<const double> fill{};  // one, or one a channel
+  bool one_fill = true;  // fill[0], for every channel
+  std::array<double, 4> fill{};
 };
 
 enum class FillMode : std::uint8_t { kConstant, kReflect, kWrap, kNearest };

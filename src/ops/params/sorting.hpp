@@ -1,6 +1,7 @@
 // What the meaning of sorting operations works out for their kernels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ebb::ops {

@@ -1,8 +1,10 @@
 // What the meaning of data movement works out for its kernels.
 #pragma once
 
-#include "ops/copy_plan.hpp"
-#include "ops/op_call.hpp"
+#include <array>
+#include <cstdint>
+
+#include "ops/params/copy_plan.hpp"
 
 namespace ebb::ops {
 

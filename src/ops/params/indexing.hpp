@@ -1,7 +1,10 @@
 // What the meaning of gathers and scatters works out for their kernels.
 #pragma once
 
-#include "ops/op_call.hpp"
+#include <array>
+#include <cstdint>
+
+#include "ebb/base/shape.hpp"
 
 namespace ebb::ops {
 

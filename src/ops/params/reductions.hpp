@@ -1,8 +1,9 @@
 // What the meaning of reductions and scans works out for their kernels.
 #pragma once
 
-#include "ops/copy_plan.hpp"
-#include "ops/op_call.hpp"
+#include <cstdint>
+
+#include "ops/params/copy_plan.hpp"
 
 namespace ebb::ops {
 

@@ -1,8 +1,10 @@
 // Convolutions in two and three dimensions: what their meanings leave for the kernels.
 #pragma once
 
-#include "ops/fused.hpp"
-#include "ops/windows.hpp"
+#include <cstdint>
+
+#include "ops/params/fused.hpp"
+#include "ops/params/windows.hpp"
 
 namespace ebb::ops {
 

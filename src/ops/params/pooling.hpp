@@ -1,7 +1,9 @@
 // Poolings: what their meanings leave for the kernels. Data is [batch, spatial..., channels].
 #pragma once
 
-#include "ops/windows.hpp"
+#include <cstdint>
+
+#include "ops/params/windows.hpp"
 
 namespace ebb::ops {
 

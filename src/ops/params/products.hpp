@@ -1,7 +1,11 @@
 // Matrix products: what BatchMatMul and _FusedMatMul leave for their kernels.
 #pragma once
 
-#include "ops/fused.hpp"
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/params/fused.hpp"
 
 namespace ebb::ops {
 
@@ -19,7 +23,7 @@ struct Product {
   bool transpose_b = false;
   Epilogue epilogue;
 
-  std::size_t batch_axes() const noexcept { return rank - 2; }
+  constexpr std::size_t batch_axes() const noexcept { return rank - 2; }
 };
 
 }  // namespace ebb::ops
