@@ -33,13 +33,15 @@ class Note {
 
   std::int64_t word(int i) const { return words_[i]; }
 
-  // For outputs whose shape depends on data.
-  const std::int64_t* wait(const char* what) {
+  // For outputs whose shape depends on data: words that kernels write, then what they wrote.
+  std::int64_t* needed(const char* operation) const {
     if (captured_) {
-      throw Failure{EBB_CUDA_FAILED, std::string(what) +
-                                         " cannot be captured: the shape of its result depends on "
-                                         "data"};
+      throw Failure{EBB_CUDA_FAILED, std::string(operation) +
+                                         " cannot be captured: what it makes depends on data"};
     }
+    return words_;
+  }
+  const std::int64_t* wait() const {
     check(cudaStreamSynchronize(stream_), "waiting for a stream");
     return words_;
   }
