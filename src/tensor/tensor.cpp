@@ -1,7 +1,5 @@
 #include "ebb/tensor/tensor.hpp"
 
-#include <cstring>
-
 namespace ebb {
 namespace {
 
@@ -44,7 +42,7 @@ void Tensor::read(std::span<std::byte> bytes) const {
     raise(ErrorKind::kInvalidArgument, "[read] {} bytes were given, the tensor has {}",
           bytes.size(), has);
   }
-  if (has != 0) std::memcpy(bytes.data(), operand.data, has);
+  read_operand(operand, bytes);
 }
 
 std::uint64_t Tensor::checked_elements(DType asked) const {

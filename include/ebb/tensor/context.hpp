@@ -90,6 +90,10 @@ struct Operand {
   explicit operator bool() const noexcept { return data != nullptr; }
 };
 
+// Its values to the host and back; `bytes` are the operand's.
+void read_operand(const Operand& operand, std::span<std::byte> bytes);
+void write_operand(const Operand& operand, std::span<const std::byte> bytes);
+
 struct MadeTensor {
   Handle handle = 0;
   StorageRef memory;

@@ -3,9 +3,10 @@
 //   void relu(Call& call) { ... launch on call.stream() ... }
 //   EBB_CUDA_KERNEL(Relu, relu);
 //
-// A kernel throws Failure; the plug-in's run() turns it into a status. It queues its work on call.stream()
-// and returns; it never waits for the device, except where an output's shape depends on data
-// (call.make) or the data decides between an error and none; then it waits for its own stream only.
+// A kernel throws Failure; the plug-in's run() turns it into a status. It queues its work on
+// call.stream() and returns; it never waits for the device, except where an output's shape depends
+// on data (call.make) or the data decides between an error and none; then it waits for its own
+// stream only.
 #pragma once
 
 #include <cuda_runtime_api.h>
