@@ -45,6 +45,24 @@ TEST(CudaPlugin, IsOfThisBuildOrRefused) {
   EXPECT_ERROR(cuda::check_table(nullptr, "x.so"), kUnsupported, "another version");
 }
 
+// The plug-in that nvcc compiled: it loads everywhere, and says why there is no GPU.
+TEST(RealPlugin, LoadsAndIsOfThisBuild) {
+  const char* plugin = std::getenv("EBB_TEST_PLUGIN");
+  if (plugin == nullptr) GTEST_SKIP() << "EBB_TEST_PLUGIN names no plug-in";
+  ASSERT_EQ(setenv("EBB_CUDA_PLUGIN", plugin, 1), 0);
+  EXPECT_NO_THROW(cuda::PluginLibrary::table());
+  try {
+    Session session({.device = "cuda:0"});
+    EXPECT_GT(session.device().budget(), 0u);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_NE(std::string(error.what()).find("[device] cuda:0 is not there: "), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("driver"), std::string::npos) << error.what();
+  }
+  ASSERT_EQ(unsetenv("EBB_CUDA_PLUGIN"), 0);
+  cuda::PluginLibrary::replace(nullptr);
+}
+
 TEST_F(FakeCuda, NamesOfGpusAreChecked) {
   EXPECT_ERROR(Session({.device = "cuda:"}), kInvalidArgument, "\"cuda:\"");
   EXPECT_ERROR(Session({.device = "cuda:x"}), kInvalidArgument, "\"cuda:x\"");
@@ -178,7 +196,7 @@ TEST_F(FakeCuda, ACaptureGivenUpLeavesNothing) {
   Session session({.device = "cuda:1"});
   {
     Capture capture;
-    ops::fill({4}, 1, DType::kFloat32);
+    const Tensor captured = ops::fill({4}, 1, DType::kFloat32);
   }
   EXPECT_EQ(session.context().memory().books.held.count, 0u);
   EXPECT_EQ(ops::fill({1}, 7, DType::kFloat32).item<float>(), 7.0f);
