@@ -112,4 +112,5 @@ function(ebb_add_library)
     # The CPU's kernels install themselves; nobody calls them by name.
     target_link_options(ebb_layers INTERFACE LINKER:--undefined=ebb_cpu_kernels)
   endif()
+  target_link_options(ebb_layers INTERFACE LINKER:--undefined=ebb_cuda_devices)
 endfunction()

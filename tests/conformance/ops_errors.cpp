@@ -6,6 +6,7 @@
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
 #include "support/hosts.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -88,7 +89,7 @@ class OpErrors : public testing::Test {
     return made;
   }
 
-  OpenDevice cpu_{{.name = "op errors"}};
+  OpenDevice cpu_{device_options("op errors")};
   ContextPtr context_ = Context::create({.name = "op errors"});
 };
 

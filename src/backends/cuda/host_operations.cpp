@@ -8,10 +8,24 @@
 namespace ebb::cuda {
 namespace {
 
-constexpr std::string_view kRagged = "row splits are read to find the shapes; a few hundred bytes";
-constexpr std::string_view kSparse = "indices are checked and counted before a shape is known";
+constexpr std::string_view kRagged =
+    "row splits decide the shapes: small integers, read one after another";
+constexpr std::string_view kSparse =
+    "indices are checked and counted in order before a shape is known";
+constexpr std::string_view kFourier =
+    "lengths of any kind would need cuFFT, a library that nothing else here needs";
 
-constexpr std::array<HostOperation, 0> kNone{};
+constexpr std::array kOperations{
+    HostOperation{"FFT", kFourier},
+    HostOperation{"IFFT", kFourier},
+    HostOperation{"RaggedGather", kRagged},
+    HostOperation{"RaggedRange", kRagged},
+    HostOperation{"RaggedTensorToTensor", kRagged},
+    HostOperation{"SparseFillEmptyRows", kSparse},
+    HostOperation{"SparseReshape", kSparse},
+    HostOperation{"SparseSegmentMean", kSparse},
+    HostOperation{"SparseSegmentSum", kSparse},
+};
 
 // A tensor of host memory for the length of a call.
 class HostTensor {
@@ -60,7 +74,7 @@ void to_device(ops::OpCall& call, std::size_t i, const ops::OpResult& result) {
 
 }  // namespace
 
-std::span<const HostOperation> host_operations() noexcept { return kNone; }
+std::span<const HostOperation> host_operations() noexcept { return kOperations; }
 
 void run_on_host(ops::OpCall& call) {
   std::vector<HostTensor> inputs;

@@ -34,6 +34,7 @@ struct ArgSource {
   }
   // Everybody begins with the first element: where it is NaN, nothing is better.
   __device__ Value start(std::int64_t offset) const { return {load<V>(dtype, x, offset), 0}; }
+  static __device__ Value start_of(const Value* parts) { return *parts; }
 };
 
 struct ArgFinish {

@@ -10,7 +10,9 @@ namespace ebb::cuda {
 
 inline constexpr int kThreads = 256;  // of a block
 inline constexpr std::int64_t kMostBlocks = 1 << 30;
-inline constexpr std::int64_t kWave = 132 * 8;  // blocks of 256 that a large GPU runs at once
+// Blocks that keep a large GPU busy, all of them at once: 132 multiprocessors, up to 64 registers a
+// thread.
+inline constexpr std::int64_t kWave = 132 * 4;
 
 // Blocks for `items` of which each takes `a_block`.
 inline unsigned blocks_for(std::int64_t items, std::int64_t a_block = kThreads,

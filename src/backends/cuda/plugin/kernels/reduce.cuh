@@ -1,6 +1,8 @@
 // Reductions of [outer, count, inner] over `count`, in one or two passes.
 //
 // A Source gives elements as A's:        A at(offset, k), A start(offset of k = 0)
+//                                        A start_of(first A), where A's are reduced once more
+// Every thread begins with `start`, so it changes nothing however often it is joined.
 // A Step joins two of them:              A operator()(A a, A b), b being the later
 // A Finish writes a result:              void operator()(result, A)
 //
@@ -18,13 +20,13 @@ struct Layout {
   std::int64_t parts = 1, chunk = 0;  // of count
 };
 
-template <typename A>
+template <typename Source>
 struct PartSource {
-  using Value = A;
+  using Value = typename Source::Value;
   static constexpr bool kPacks = false;
-  const A* parts;
-  __device__ A at(std::int64_t offset, std::int64_t) const { return parts[offset]; }
-  __device__ A start(std::int64_t offset) const { return parts[offset]; }
+  const Value* parts;
+  __device__ Value at(std::int64_t offset, std::int64_t) const { return parts[offset]; }
+  __device__ Value start(std::int64_t offset) const { return Source::start_of(parts + offset); }
 };
 
 template <typename A>
@@ -174,7 +176,7 @@ void reduce(Call& call, const Source& source, Step step, const Finish& finish, L
       call.workspace<A>(static_cast<std::size_t>(layout.outer * layout.parts * layout.inner));
   launch_reduce(call.stream(), source, step, PartFinish<A>{parts}, layout);
   const Layout second{layout.outer, layout.parts, layout.inner, 1, layout.parts};
-  launch_reduce(call.stream(), PartSource<A>{parts}, step, finish, second);
+  launch_reduce(call.stream(), PartSource<Source>{parts}, step, finish, second);
 }
 
 }  // namespace ebb::cuda

@@ -82,6 +82,7 @@ struct FloatSource {
   bool aligned;  // every row begins at a multiple of 16 bytes
   __device__ float at(std::int64_t offset, std::int64_t) const { return x[offset]; }
   __device__ float start(std::int64_t) const { return Step::template first<float>(); }
+  static __device__ float start_of(const float*) { return Step::template first<float>(); }
 
   // Elements [begin, end) of a row, those of one lane.
   __device__ float packs(std::int64_t base, std::int64_t begin, std::int64_t end, int lane,
@@ -132,6 +133,7 @@ struct AnySource {
     }
   }
   __device__ A start(std::int64_t) const { return Step::template first<A>(); }
+  static __device__ A start_of(const A*) { return Step::template first<A>(); }
 };
 
 // ---- where results go

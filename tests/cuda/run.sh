@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Runs what needs a GPU, from the folder that tools/pack_cuda_test.sh makes. Logs go to $1 (default: ./logs).
+# The last lines are a summary: suite, tests that passed, tests that failed.
+set -uo pipefail
+
+cd "$(dirname "$0")"
+logs="${1:-logs}"
+mkdir -p "$logs"
+export LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export EBB_CUDA_PLUGIN="$PWD/lib/libebb_cuda.so"
+export EBB_EXPECTED_LIST="$PWD/expected/list.txt" EBB_FILES="$PWD/files"
+export EBB_TEST_DEVICE="${EBB_TEST_DEVICE:-cuda:0}"
+
+# cuBLAS and cuDNN where the system's loader does not know them: those of Python's packages.
+if command -v python3 >/dev/null; then
+  folders="$(python3 - 2>/dev/null <<'PY'
+import glob, site, sys
+roots = site.getsitepackages() + [p for p in sys.path if p.endswith("site-packages")]
+found = {f for root in roots for f in glob.glob(root + "/nvidia/*/lib")}
+print(":".join(sorted(found)))
+PY
+)"
+  export EBB_CUDA_LIBRARIES="${EBB_CUDA_LIBRARIES:-}${EBB_CUDA_LIBRARIES:+:}$folders"
+fi
+nvidia-smi --query-gpu=name,driver_version,memory.total,memory.used --format=csv 2>/dev/null
+
+failed=0
+summary=""
+suite() { # NAME PROGRAM ARGUMENTS...
+  local name="$1" program="$2"
+  shift 2
+  [[ -e $program ]] || return 0
+  local start=$SECONDS
+  timeout "${SUITE_SECONDS:-240}" "./$program" --gtest_brief=1 "$@" >"$logs/$name.log" 2>&1
+  local status=$?
+  local passed broken
+  passed="$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$logs/$name.log" | tail -n 1)"
+  broken="$(grep -c '^\[  FAILED  \] [A-Za-z]*\.[^ ]* (' "$logs/$name.log")"
+  summary+="$(printf '%-14s passed %5s  failed %4s  exit %3d  %4d s' "$name" "${passed:-?}" "$broken" "$status" $((SECONDS - start)))"$'\n'
+  [[ $status -eq 0 ]] || failed=1
+  grep '^\[  FAILED  \]' "$logs/$name.log" | sort -u | head -n 400
+}
+
+suite conformance test_conformance "--gtest_filter=${FILTER:-*}"
+suite cuda test_cuda "--gtest_filter=${FILTER:-*}"
+
+echo "$summary"
+exit $failed

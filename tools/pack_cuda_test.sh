@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Makes build/cuda-test: what tests Ebb on a machine with a GPU and nothing else of this tree.
+#   tools/pack_cuda_test.sh [BUILD_OF_TESTS [BUILD_OF_PLUGIN]]
+# Copy the folder there and run ./run.sh.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+tests="${1:-build/cuda}"
+plugin="${2:-build/cuda}"
+folder=build/cuda-test
+
+rm -rf "$folder"
+mkdir -p "$folder/lib" "$folder/expected"
+
+# A program without its debug information, and the libraries it needs beyond the C and C++ ones.
+take() {
+  strip --strip-debug -o "$folder/$(basename "$1")" "$1"
+  ldd "$1" | awk '$3 ~ /^\// { print $3 }' | grep -v -E '/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so' |
+    while read -r library; do cp -Lu "$library" "$folder/lib/"; done
+}
+
+take "$tests/tests/test_conformance"
+[[ -e $tests/tests/test_cuda ]] && take "$tests/tests/test_cuda"
+strip --strip-debug -o "$folder/lib/libebb_cuda.so" "$plugin/libebb_cuda.so"
+onednn="$(tools/ensure_onednn.sh)"
+cp -L "$onednn/lib/libdnnl.so.3" "$onednn/lib/libgomp.so.1" "$folder/lib/"
+cp "$tests"/expected/*.jsonl "$folder/expected/"
+(cd "$folder/expected" && ls ./*.jsonl >list.txt)
+cp -r "$tests/expected/files" "$folder/files"
+cp tests/cuda/run.sh "$folder/run.sh"
+size=$(tar -C build -cz cuda-test | wc -c)
+echo "$folder: $((size >> 20)) MB packed"
