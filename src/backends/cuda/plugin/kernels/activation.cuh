@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdint>
 
+#include "backends/cuda/plugin/kernels/both.cuh"
 #include "ops/params/fused.hpp"
 
 namespace ebb::cuda {
 
-__host__ __device__ inline float activated(ops::Activation activation, float x, float alpha,
-                                           float slope) {
+EBB_BOTH float activated(ops::Activation activation, float x, float alpha, float slope) {
   switch (activation) {
     case ops::Activation::kRelu:
       return x < 0.0F ? 0.0F : x;

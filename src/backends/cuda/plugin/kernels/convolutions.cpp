@@ -7,8 +7,8 @@
 #include <limits>
 #include <mutex>
 
+#include "backends/cuda/plugin/device_state.hpp"
 #include "backends/cuda/plugin/kernels/epilogue.hpp"
-#include "backends/cuda/plugin/kernels/math_mode.hpp"
 #include "backends/cuda/plugin/kernels/neural.hpp"
 #include "backends/cuda/plugin/kernels/products.hpp"
 #include "backends/cuda/plugin/kernels/shape_cache.hpp"
@@ -25,11 +25,11 @@ struct Choice {
   bool chosen = false;
 };
 
-ShapeKey key_of(const Convolution& c, Direction direction, int ordinal) {
+ShapeKey key_of(const Convolution& c, Direction direction, const DeviceState& device) {
   const ops::Windows& w = c.windows;
   ShapeKey key;
-  key.add(ordinal).add(static_cast<std::int64_t>(direction));
-  key.add(static_cast<std::int64_t>(math_mode(ordinal, MathUse::kConvolutions)));
+  key.add(static_cast<std::int64_t>(direction));
+  key.add(static_cast<std::int64_t>(device.conv_math()));
   key.add(static_cast<std::int64_t>(w.axes)).add(w.batch).add(c.in_channels).add(c.out_channels);
   key.add(c.channels_first);
   for (std::size_t i = 0; i < w.axes; ++i) {
@@ -39,14 +39,16 @@ ShapeKey key_of(const Convolution& c, Direction direction, int ordinal) {
   return key;
 }
 
-// For all threads: measuring is dear, and what was chosen does not change.
+// For all threads of a device (DeviceState::part): measuring is dear, and what was chosen does not
+// change.
 class Choices {
  public:
-  Choice get(const ShapeKey& key, const Convolution& c, Direction direction) {
+  explicit Choices(DeviceState&) {}
+  Choice get(const ShapeKey& key, DeviceState& device, const Convolution& c, Direction direction) {
     const std::lock_guard lock(mutex_);
     return cache_.get(key, [&] {
       Choice made;
-      made.cudnn = CudnnConvolution::make(c, direction);
+      made.cudnn = CudnnConvolution::make(device, c, direction);
       made.chosen = made.cudnn == nullptr;
       return made;
     });
@@ -55,10 +57,6 @@ class Choices {
     const std::lock_guard lock(mutex_);
     cache_.get(key, [&] { return choice; }) = choice;
   }
-  static Choices& all() {
-    static auto* const made = new Choices;
-    return *made;
-  }
 
  private:
   std::mutex mutex_;
@@ -66,8 +64,8 @@ class Choices {
 };
 
 bool run_way(Call& call, const Convolution& c, const ConvolutionData& data, const Choice& choice,
-             std::size_t way, const ChannelEpilogue& epilogue) {
-  if (way > 0) return choice.cudnn->run(call, data, way - 1);
+             std::size_t way, ConvolutionRoom& room, const ChannelEpilogue& epilogue) {
+  if (way > 0) return choice.cudnn->run(call, data, way - 1, room);
   convolve_by_tiles(call, c, data, epilogue);
   return true;
 }
@@ -92,14 +90,15 @@ class Event {
 
 // Infinite where the way does not work.
 float time_of(Call& call, const Convolution& c, const ConvolutionData& data, const Choice& choice,
-              std::size_t way) {
+              std::size_t way, ConvolutionRoom& room) {
   constexpr int kTimes = 3;
   Event begin;
   Event end;
   try {
-    if (!run_way(call, c, data, choice, way, {})) return std::numeric_limits<float>::infinity();
+    if (!run_way(call, c, data, choice, way, room, {}))
+      return std::numeric_limits<float>::infinity();
     begin.record(call.stream());
-    for (int i = 0; i < kTimes; ++i) run_way(call, c, data, choice, way, {});
+    for (int i = 0; i < kTimes; ++i) run_way(call, c, data, choice, way, room, {});
     end.record(call.stream());
     return end.milliseconds_since(begin);
   } catch (const Failure& failure) {
@@ -115,10 +114,11 @@ bool is_capturing(Call& call) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-void choose(Call& call, const Convolution& c, const ConvolutionData& data, Choice& choice) {
+void choose(Call& call, const Convolution& c, const ConvolutionData& data, Choice& choice,
+            ConvolutionRoom& room) {
   float best = std::numeric_limits<float>::infinity();
   for (std::size_t way = 0; way <= choice.cudnn->ways(); ++way) {
-    const float time = time_of(call, c, data, choice, way);
+    const float time = time_of(call, c, data, choice, way, room);
     if (time < best) {
       best = time;
       choice.way = way;
@@ -173,15 +173,18 @@ bool convolve(Call& call, const Convolution& c, const ConvolutionData& data,
     return epilogue != nullptr;
   }
   if (is_product(c) && convolve_as_product(call, c, data)) return false;
-  const ShapeKey key = key_of(c, data.direction, current_ordinal());
-  Choice choice = Choices::all().get(key, c, data.direction);
+  DeviceState& device = call.device();
+  Choices& choices = device.part<Choices>();
+  const ShapeKey key = key_of(c, data.direction, device);
+  Choice choice = choices.get(key, device, c, data.direction);
+  ConvolutionRoom room;
   if (!choice.chosen && is_capturing(call)) {
     choice.way = 1;
   } else if (!choice.chosen) {
-    choose(call, c, data, choice);
-    Choices::all().set(key, choice);
+    choose(call, c, data, choice, room);
+    choices.set(key, choice);
   }
-  if (run_way(call, c, data, choice, choice.way, fused)) {
+  if (run_way(call, c, data, choice, choice.way, room, fused)) {
     return choice.way == 0 && epilogue != nullptr;
   }
   convolve_by_tiles(call, c, data, fused);

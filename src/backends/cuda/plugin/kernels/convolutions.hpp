@@ -55,16 +55,26 @@ void read_padded(Call& call, const ops::Convolution& c, const ops::Spatial& exte
 
 // ---- cuDNN (convolutions_cudnn.cpp)
 
+// Memory of one call that its attempts share.
+struct ConvolutionRoom {
+  float* padded = nullptr;
+  float* filter = nullptr;
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+};
+
 // cuDNN's algorithms for one shape, as it proposes them; may be shared between threads.
 class CudnnConvolution {
  public:
   // None where cuDNN is not there or does not know the shape.
-  static std::unique_ptr<CudnnConvolution> make(const ops::Convolution& c, Direction direction);
+  static std::unique_ptr<CudnnConvolution> make(DeviceState& device, const ops::Convolution& c,
+                                                Direction direction);
   virtual ~CudnnConvolution() = default;
 
   virtual std::size_t ways() const = 0;
   // False: cuDNN refused this way after all.
-  virtual bool run(Call& call, const ConvolutionData& data, std::size_t way) = 0;
+  virtual bool run(Call& call, const ConvolutionData& data, std::size_t way,
+                   ConvolutionRoom& room) = 0;
 };
 
 }  // namespace ebb::cuda

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/cuda/plugin/device_state.hpp"
 #include "backends/cuda/plugin/kernels/convolutions.hpp"
 #include "backends/cuda/plugin/kernels/cudnn_library.hpp"
-#include "backends/cuda/plugin/kernels/math_mode.hpp"
 #include "backends/cuda/plugin/kernels/neural.hpp"
 
 namespace ebb::cuda {
@@ -21,8 +21,8 @@ constexpr std::size_t kMostWorkspace = std::size_t{64} << 20;
 template <typename Handle, auto kCreate, auto kDestroy>
 class Description {
  public:
-  Description() { check_cudnn((cudnn()->*kCreate)(&handle_), "a description"); }
-  ~Description() { (cudnn()->*kDestroy)(handle_); }
+  Description() { check_cudnn((cudnn_functions()->*kCreate)(&handle_), "a description"); }
+  ~Description() { (cudnn_functions()->*kDestroy)(handle_); }
   Description(const Description&) = delete;
   Description& operator=(const Description&) = delete;
   operator Handle() const noexcept { return handle_; }
@@ -30,13 +30,13 @@ class Description {
  private:
   Handle handle_ = nullptr;
 };
-using TensorDesc = Description<cudnnTensorDescriptor_t, &CudnnLibrary::CreateTensorDescriptor,
-                               &CudnnLibrary::DestroyTensorDescriptor>;
-using FilterDesc = Description<cudnnFilterDescriptor_t, &CudnnLibrary::CreateFilterDescriptor,
-                               &CudnnLibrary::DestroyFilterDescriptor>;
+using TensorDesc = Description<cudnnTensorDescriptor_t, &CudnnFunctions::CreateTensorDescriptor,
+                               &CudnnFunctions::DestroyTensorDescriptor>;
+using FilterDesc = Description<cudnnFilterDescriptor_t, &CudnnFunctions::CreateFilterDescriptor,
+                               &CudnnFunctions::DestroyFilterDescriptor>;
 using ConvDesc =
-    Description<cudnnConvolutionDescriptor_t, &CudnnLibrary::CreateConvolutionDescriptor,
-                &CudnnLibrary::DestroyConvolutionDescriptor>;
+    Description<cudnnConvolutionDescriptor_t, &CudnnFunctions::CreateConvolutionDescriptor,
+                &CudnnFunctions::DestroyConvolutionDescriptor>;
 
 std::int64_t product(const Spatial& extents, std::size_t axes) {
   std::int64_t made = 1;
@@ -85,34 +85,34 @@ Dims dims_of(std::int64_t first, std::int64_t second, const Spatial& rest, std::
 
 class Cudnn final : public CudnnConvolution {
  public:
-  Cudnn(const Convolution& c, Direction direction, int ordinal)
-      : c_(c), geometry_(c.windows), direction_(direction), ordinal_(ordinal) {
+  Cudnn(const Convolution& c, Direction direction, DeviceState& device)
+      : c_(c), geometry_(c.windows), direction_(direction), device_(device) {
     c_.epilogue = {};
     describe();
   }
 
   // Asks cuDNN for its algorithms, the best first.
   void propose(cudaStream_t stream) {
-    const CudnnHandle handle(ordinal_, stream);
+    const CudnnHandle handle(device_, stream);
     int found = 0;
     switch (direction_) {
       case Direction::kForward: {
         std::array<cudnnConvolutionFwdAlgoPerf_t, 8> all{};
-        const cudnnStatus_t status = cudnn()->GetConvolutionForwardAlgorithm_v7(
+        const cudnnStatus_t status = cudnn_functions()->GetConvolutionForwardAlgorithm_v7(
             handle, x_, filter_, convolution_, y_, static_cast<int>(all.size()), &found,
             all.data());
         return take(status, all, found);
       }
       case Direction::kBackData: {
         std::array<cudnnConvolutionBwdDataAlgoPerf_t, 8> all{};
-        const cudnnStatus_t status = cudnn()->GetConvolutionBackwardDataAlgorithm_v7(
+        const cudnnStatus_t status = cudnn_functions()->GetConvolutionBackwardDataAlgorithm_v7(
             handle, filter_, y_, convolution_, x_, static_cast<int>(all.size()), &found,
             all.data());
         return take(status, all, found);
       }
       case Direction::kBackFilter: {
         std::array<cudnnConvolutionBwdFilterAlgoPerf_t, 8> all{};
-        const cudnnStatus_t status = cudnn()->GetConvolutionBackwardFilterAlgorithm_v7(
+        const cudnnStatus_t status = cudnn_functions()->GetConvolutionBackwardFilterAlgorithm_v7(
             handle, x_, y_, convolution_, filter_, static_cast<int>(all.size()), &found,
             all.data());
         return take(status, all, found);
@@ -132,12 +132,18 @@ class Cudnn final : public CudnnConvolution {
         write_padded(call, c_, geometry_.extents, data.x, x);
       }
     }
-    float* filter = call.workspace<float>(static_cast<std::size_t>(
-        product(c_.windows.size, axes) * c_.in_channels * c_.out_channels));
+    if (room.filter == nullptr) {
+      room.filter = call.workspace<float>(static_cast<std::size_t>(
+          product(c_.windows.size, axes) * c_.in_channels * c_.out_channels));
+    }
+    float* filter = room.filter;
     if (direction_ != Direction::kBackFilter) filter_to_cudnn(call, c_, data.filter, filter);
     const std::size_t bytes = ways_[way].workspace;
-    void* workspace = bytes == 0 ? nullptr : call.workspace(bytes);
-    if (!convolve(call, x, filter, data.y, way, workspace, bytes)) return false;
+    if (bytes > room.workspace_bytes) {
+      room.workspace = call.workspace(bytes);
+      room.workspace_bytes = bytes;
+    }
+    if (!convolve(call, x, filter, data.y, way, room.workspace, bytes)) return false;
     if (direction_ == Direction::kBackFilter) filter_from_cudnn(call, c_, filter, data.filter);
     if (direction_ == Direction::kBackData && geometry_.padded) {
       read_padded(call, c_, geometry_.extents, x, data.x);
@@ -158,25 +164,27 @@ class Cudnn final : public CudnnConvolution {
     const Dims x = dims_of(w.batch, c_.in_channels, geometry_.extents, w.axes);
     const Dims y = dims_of(w.batch, c_.out_channels, w.out, w.axes);
     const Dims filter = dims_of(c_.out_channels, c_.in_channels, w.size, w.axes);
-    check_cudnn(cudnn()->SetTensorNdDescriptorEx(x_, format, CUDNN_DATA_FLOAT, rank, x.data()),
-                "data");
-    check_cudnn(cudnn()->SetTensorNdDescriptorEx(y_, format, CUDNN_DATA_FLOAT, rank, y.data()),
-                "a result");
     check_cudnn(
-        cudnn()->SetFilterNdDescriptor(filter_, CUDNN_DATA_FLOAT, format, rank, filter.data()),
-        "a filter");
+        cudnn_functions()->SetTensorNdDescriptorEx(x_, format, CUDNN_DATA_FLOAT, rank, x.data()),
+        "data");
+    check_cudnn(
+        cudnn_functions()->SetTensorNdDescriptorEx(y_, format, CUDNN_DATA_FLOAT, rank, y.data()),
+        "a result");
+    check_cudnn(cudnn_functions()->SetFilterNdDescriptor(filter_, CUDNN_DATA_FLOAT, format, rank,
+                                                         filter.data()),
+                "a filter");
     const Dims padding = dims_of(0, 0, geometry_.padding, w.axes);
     const Dims stride = dims_of(0, 0, w.stride, w.axes);
     const Dims dilation = dims_of(0, 0, w.dilation, w.axes);
-    check_cudnn(cudnn()->SetConvolutionNdDescriptor(
+    check_cudnn(cudnn_functions()->SetConvolutionNdDescriptor(
                     convolution_, static_cast<int>(w.axes), padding.data() + 2, stride.data() + 2,
                     dilation.data() + 2, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
                 "a convolution");
     // The default lets TF32 in; fewer bits than that are not cuDNN's for float32.
-    const bool exact = math_mode(ordinal_, MathUse::kConvolutions) == MathMode::kFloat32;
-    check_cudnn(
-        cudnn()->SetConvolutionMathType(convolution_, exact ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH),
-        "the kind of arithmetic");
+    const bool exact = device_.conv_math() == Math::kF32;
+    check_cudnn(cudnn_functions()->SetConvolutionMathType(
+                    convolution_, exact ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH),
+                "the kind of arithmetic");
   }
 
   // Those that work, give the same result each time, and need a moderate workspace.
@@ -195,24 +203,24 @@ class Cudnn final : public CudnnConvolution {
 
   bool convolve(Call& call, float* x, float* filter, float* y, std::size_t way, void* workspace,
                 std::size_t bytes) {
-    const CudnnHandle handle(ordinal_, call.stream());
+    const CudnnHandle handle(device_, call.stream());
     const float one = 1.0F;
     const float none = 0.0F;
     const int algorithm = ways_[way].algorithm;
     cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
     switch (direction_) {
       case Direction::kForward:
-        status = cudnn()->ConvolutionForward(handle, &one, x_, x, filter_, filter, convolution_,
-                                             static_cast<cudnnConvolutionFwdAlgo_t>(algorithm),
-                                             workspace, bytes, &none, y_, y);
+        status = cudnn_functions()->ConvolutionForward(
+            handle, &one, x_, x, filter_, filter, convolution_,
+            static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), workspace, bytes, &none, y_, y);
         break;
       case Direction::kBackData:
-        status = cudnn()->ConvolutionBackwardData(
+        status = cudnn_functions()->ConvolutionBackwardData(
             handle, &one, filter_, filter, y_, y, convolution_,
             static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), workspace, bytes, &none, x_, x);
         break;
       case Direction::kBackFilter:
-        status = cudnn()->ConvolutionBackwardFilter(
+        status = cudnn_functions()->ConvolutionBackwardFilter(
             handle, &one, x_, x, y_, y, convolution_,
             static_cast<cudnnConvolutionBwdFilterAlgo_t>(algorithm), workspace, bytes, &none,
             filter_, filter);
@@ -226,7 +234,7 @@ class Cudnn final : public CudnnConvolution {
   Convolution c_;
   Geometry geometry_;
   Direction direction_;
-  int ordinal_;
+  DeviceState& device_;
   TensorDesc x_, y_;
   FilterDesc filter_;
   ConvDesc convolution_;
@@ -237,9 +245,9 @@ class Cudnn final : public CudnnConvolution {
 
 std::unique_ptr<CudnnConvolution> CudnnConvolution::make(const Convolution& c,
                                                          Direction direction) {
-  if (cudnn() == nullptr || !fits_int(c, Geometry(c.windows))) return nullptr;
+  if (cudnn_functions() == nullptr || !fits_int(c, Geometry(c.windows))) return nullptr;
   try {
-    auto made = std::make_unique<Cudnn>(c, direction, current_ordinal());
+    auto made = std::make_unique<Cudnn>(c, direction, device);
     made->propose(nullptr);
     return made->ways() == 0 ? nullptr : std::move(made);
   } catch (const Failure& failure) {

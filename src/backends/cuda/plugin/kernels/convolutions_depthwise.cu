@@ -133,7 +133,7 @@ void launch_back_filter(Call& call, const Shape<Index>& s, const ConvolutionData
       grid.z == 1 ? data.filter : call.workspace<float>(grid.z * static_cast<std::size_t>(count));
   depthwise_back_filter<<<grid, dim3(kLanes, kGroups), 0, call.stream()>>>(
       s, static_cast<Index>(a_part), data.x, data.y, parts);
-  check_launch("depthwise convolution");
+  launched("depthwise convolution");
   if (parts != data.filter) sum_parts(call, parts, grid.z, count, data.filter);
 }
 
@@ -151,7 +151,7 @@ void launch(Call& call, const ops::Convolution& c, const ConvolutionData& data,
   } else {
     depthwise_back_data<<<blocks, kThreads, 0, call.stream()>>>(s, data.y, data.filter, data.x);
   }
-  check_launch("depthwise convolution");
+  launched("depthwise convolution");
 }
 
 }  // namespace

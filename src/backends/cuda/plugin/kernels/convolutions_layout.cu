@@ -82,7 +82,7 @@ void launch_shift(Call& call, const ops::Convolution& c, const ops::Spatial& pad
   }
   if (p.count == 0) return;
   shift_data<<<blocks_for(p.count), kThreads, 0, call.stream()>>>(p, from, to);
-  check_launch("padding of a convolution");
+  launched("padding of a convolution");
 }
 
 }  // namespace
@@ -90,13 +90,13 @@ void launch_shift(Call& call, const ops::Convolution& c, const ops::Spatial& pad
 void filter_to_cudnn(Call& call, const ops::Convolution& c, const float* from, float* to) {
   const FilterSteps s = filter_steps(c);
   reorder_filter<true><<<blocks_for(s.count), kThreads, 0, call.stream()>>>(s, from, to);
-  check_launch("order of a filter");
+  launched("order of a filter");
 }
 
 void filter_from_cudnn(Call& call, const ops::Convolution& c, const float* from, float* to) {
   const FilterSteps s = filter_steps(c);
   reorder_filter<false><<<blocks_for(s.count), kThreads, 0, call.stream()>>>(s, from, to);
-  check_launch("order of a filter");
+  launched("order of a filter");
 }
 
 void write_padded(Call& call, const ops::Convolution& c, const ops::Spatial& extents,

@@ -278,7 +278,7 @@ void launch(Call& call, Shape<Index> s, const float* a, const float* b, float* r
   }
   convolve_tiles<kDirection, kColumns>
       <<<grid, kBlock, 0, call.stream()>>>(s, a, b, parts, epilogue);
-  check_launch("convolution by tiles");
+  launched("convolution by tiles");
   if (parts != result) {
     sum_parts(call, parts, grid.z, static_cast<std::int64_t>(s.rows) * s.columns, result);
   }
@@ -312,7 +312,7 @@ void launch_direction(Call& call, const ops::Convolution& c, const ConvolutionDa
 void sum_parts(Call& call, const float* parts, std::int64_t part_count, std::int64_t count,
                float* result) {
   add_parts<<<blocks_for(count), kThreads, 0, call.stream()>>>(parts, part_count, count, result);
-  check_launch("sum of parts");
+  launched("sum of parts");
 }
 
 void convolve_by_tiles(Call& call, const ops::Convolution& c, const ConvolutionData& data,

@@ -1,64 +1,48 @@
 #include "backends/cuda/plugin/kernels/cublas_library.hpp"
 
-#include <array>
 #include <cstdio>
-#include <map>
-#include <mutex>
+#include <string>
 
-#include "backends/cuda/plugin/kernel.hpp"
-#include "backends/cuda/plugin/kernels/library_search.hpp"
+#include "backends/cuda/plugin/device_state.hpp"
+#include "backends/cuda/plugin/libraries.hpp"
 
 namespace ebb::cuda {
 namespace {
 
-constexpr std::array<const char*, 2> kNames{"libcublasLt.so.13", "libcublasLt.so.12"};
-
-struct Loaded {
-  CublasLibrary functions;
-  std::string why;  // empty: it is there
-};
-
-Loaded load() {
-  Loaded made;
-  const OpenedLibrary opened = open_library(kNames);
-  made.why = opened.handle == nullptr ? opened.why : "";
-#define EBB_CUBLAS_FIND(name)                                                                     \
-  if (made.why.empty() && !find_function(opened.handle, "cublasLt" #name, made.functions.name)) { \
-    made.why = "cuBLASLt has no cublasLt" #name;                                                  \
-  }
-  EBB_CUBLAS_FUNCTIONS(EBB_CUBLAS_FIND)
-#undef EBB_CUBLAS_FIND
-  if (!made.why.empty()) {
-    std::fprintf(
-        stderr,
-        "[ebb] cuda: libcublasLt.so.13 is not there (%s); products run on Ebb's own, slower "
-        "kernel. It comes with the CUDA toolkit and with PyPI's nvidia-cublas; "
-        "EBB_CUDA_LIBRARIES names its folder.\n",
-        made.why.c_str());
-  }
-  return made;
+// What Ebb uses of cuBLASLt is the same in CUDA 12's.
+const Library& library() {
+  if (cublas_lt().found()) return cublas_lt();
+  static const Library older("libcublasLt.so.12", "install CUDA 12's or 13's cuBLAS");
+  return older.found() ? older : cublas_lt();
 }
 
-const Loaded& loaded() {
-  static const Loaded* const once = new Loaded(load());
-  return *once;
+const CublasFunctions* load() {
+  try {
+    auto* made = new CublasFunctions;
+#define EBB_CUBLAS_FIND(name) \
+  made->name = reinterpret_cast<decltype(made->name)>(library().find("cublasLt" #name));
+    EBB_CUBLAS_FUNCTIONS(EBB_CUBLAS_FIND)
+#undef EBB_CUBLAS_FIND
+    return made;
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "[ebb] cuda: products run on Ebb's own, slower kernel: %s\n",
+                 failure.text.c_str());
+    return nullptr;
+  }
 }
 
 }  // namespace
 
-const CublasLibrary* cublas() { return loaded().why.empty() ? &loaded().functions : nullptr; }
-
-const std::string& why_no_cublas() { return loaded().why; }
-
-cublasLtHandle_t cublas_handle(int ordinal) {
-  // Kept for ever: threads that end late may still ask.
-  static auto* const mutex = new std::mutex;
-  static auto* const handles = new std::map<int, cublasLtHandle_t>;
-  const std::lock_guard lock(*mutex);
-  cublasLtHandle_t& handle = (*handles)[ordinal];
-  if (handle == nullptr) check_cublas(cublas()->Create(&handle), "a cuBLASLt handle");
-  return handle;
+const CublasFunctions* cublas_functions() {
+  static const CublasFunctions* const loaded = load();
+  return loaded;
 }
+
+CublasHandle::CublasHandle(DeviceState&) {
+  check_cublas(cublas_functions()->Create(&handle_), "a cuBLASLt handle");
+}
+
+CublasHandle::~CublasHandle() { cublas_functions()->Destroy(handle_); }
 
 void check_cublas(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;

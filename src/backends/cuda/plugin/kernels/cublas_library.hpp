@@ -1,30 +1,40 @@
-// cuBLASLt, opened with the first product.
+// cuBLASLt's functions, opened with the first product.
 #pragma once
 
 #include <cublasLt.h>
 
-#include <string>
-
 namespace ebb::cuda {
 
+class DeviceState;
+
 #define EBB_CUBLAS_FUNCTIONS(use)                                                                \
-  use(Create) use(GetVersion) use(Matmul) use(MatmulAlgoGetHeuristic) use(MatmulDescCreate)      \
+  use(Create) use(Destroy) use(Matmul) use(MatmulAlgoGetHeuristic) use(MatmulDescCreate)         \
       use(MatmulDescDestroy) use(MatmulDescSetAttribute) use(MatmulPreferenceCreate)             \
           use(MatmulPreferenceDestroy) use(MatmulPreferenceSetAttribute) use(MatrixLayoutCreate) \
               use(MatrixLayoutDestroy) use(MatrixLayoutSetAttribute)
 
-struct CublasLibrary {
+struct CublasFunctions {
 #define EBB_CUBLAS_MEMBER(name) decltype(&::cublasLt##name) name = nullptr;
   EBB_CUBLAS_FUNCTIONS(EBB_CUBLAS_MEMBER)
 #undef EBB_CUBLAS_MEMBER
 };
 
-// Null: not there; says so once on stderr, and why_no_cublas() has the reason.
-const CublasLibrary* cublas();
-const std::string& why_no_cublas();
+// Null: the library is not there, which is said once on stderr.
+const CublasFunctions* cublas_functions();
 
-// This device's handle; any thread may use it. Pre: cublas() is there. Throws Failure.
-cublasLtHandle_t cublas_handle(int ordinal);
+// A device's handle (DeviceState::part); any thread may use it. Pre: the library is there.
+class CublasHandle {
+ public:
+  // Throws Failure.
+  explicit CublasHandle(DeviceState& device);
+  ~CublasHandle();
+  CublasHandle(const CublasHandle&) = delete;
+  CublasHandle& operator=(const CublasHandle&) = delete;
+  operator cublasLtHandle_t() const noexcept { return handle_; }
+
+ private:
+  cublasLtHandle_t handle_ = nullptr;
+};
 
 // Throws Failure.
 void check_cublas(cublasStatus_t status, const char* what);

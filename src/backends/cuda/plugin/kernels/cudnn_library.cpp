@@ -1,83 +1,65 @@
 #include "backends/cuda/plugin/kernels/cudnn_library.hpp"
 
-#include <array>
 #include <cstdio>
-#include <map>
-#include <mutex>
-#include <vector>
+#include <string>
 
-#include "backends/cuda/plugin/kernel.hpp"
-#include "backends/cuda/plugin/kernels/library_search.hpp"
+#include "backends/cuda/plugin/device_state.hpp"
+#include "backends/cuda/plugin/libraries.hpp"
 
 namespace ebb::cuda {
 namespace {
 
-constexpr std::array<const char*, 1> kNames{"libcudnn.so.9"};
-
-struct Loaded {
-  CudnnLibrary functions;
-  std::string why;  // empty: it is there
-};
-
-Loaded load() {
-  Loaded made;
-  const OpenedLibrary opened = open_library(kNames);
-  made.why = opened.handle == nullptr ? opened.why : "";
-#define EBB_CUDNN_FIND(name)                                                                   \
-  if (made.why.empty() && !find_function(opened.handle, "cudnn" #name, made.functions.name)) { \
-    made.why = "cuDNN has no cudnn" #name;                                                     \
-  }
-  EBB_CUDNN_FUNCTIONS(EBB_CUDNN_FIND)
+const CudnnFunctions* load() {
+  try {
+    auto* made = new CudnnFunctions;
+#define EBB_CUDNN_FIND(name) \
+  made->name = reinterpret_cast<decltype(made->name)>(cudnn().find("cudnn" #name));
+    EBB_CUDNN_FUNCTIONS(EBB_CUDNN_FIND)
 #undef EBB_CUDNN_FIND
-  if (!made.why.empty()) {
-    std::fprintf(
-        stderr,
-        "[ebb] cuda: libcudnn.so.9 is not there (%s); convolutions run on Ebb's own, slower "
-        "kernels. It comes with NVIDIA's cuDNN 9 and with PyPI's nvidia-cudnn-cu13; "
-        "EBB_CUDA_LIBRARIES names its folder.\n",
-        made.why.c_str());
+    return made;
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "[ebb] cuda: convolutions run on Ebb's own kernels alone: %s\n",
+                 failure.text.c_str());
+    return nullptr;
   }
-  return made;
-}
-
-const Loaded& loaded() {
-  static const Loaded* const once = new Loaded(load());
-  return *once;
-}
-
-// Handles that nobody uses at the moment, by device. Kept for ever: threads that end late may still
-// give one back.
-struct Handles {
-  std::mutex mutex;
-  std::map<int, std::vector<cudnnHandle_t>> free;
-};
-Handles& handles() {
-  static auto* const made = new Handles;
-  return *made;
 }
 
 }  // namespace
 
-const CudnnLibrary* cudnn() { return loaded().why.empty() ? &loaded().functions : nullptr; }
-
-const std::string& why_no_cudnn() { return loaded().why; }
-
-CudnnHandle::CudnnHandle(int ordinal, cudaStream_t stream) : ordinal_(ordinal) {
-  {
-    const std::lock_guard lock(handles().mutex);
-    std::vector<cudnnHandle_t>& free = handles().free[ordinal];
-    if (!free.empty()) {
-      handle_ = free.back();
-      free.pop_back();
-    }
-  }
-  if (handle_ == nullptr) check_cudnn(cudnn()->Create(&handle_), "a handle");
-  check_cudnn(cudnn()->SetStream(handle_, stream), "a stream");
+const CudnnFunctions* cudnn_functions() {
+  static const CudnnFunctions* const loaded = load();
+  return loaded;
 }
 
-CudnnHandle::~CudnnHandle() {
-  const std::lock_guard lock(handles().mutex);
-  handles().free[ordinal_].push_back(handle_);
+CudnnHandles::~CudnnHandles() {
+  for (cudnnHandle_t handle : free_) cudnn_functions()->Destroy(handle);
+}
+
+cudnnHandle_t CudnnHandles::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      cudnnHandle_t handle = free_.back();
+      free_.pop_back();
+      return handle;
+    }
+  }
+  cudnnHandle_t handle = nullptr;
+  check_cudnn(cudnn_functions()->Create(&handle), "a handle");
+  return handle;
+}
+
+void CudnnHandles::give(cudnnHandle_t handle) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(handle);
+}
+
+CudnnHandle::CudnnHandle(DeviceState& device, cudaStream_t stream)
+    : handles_(device.part<CudnnHandles>()), handle_(handles_.take()) {
+  const cudnnStatus_t status = cudnn_functions()->SetStream(handle_, stream);
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  handles_.give(handle_);
+  check_cudnn(status, "a stream");
 }
 
 void check_cudnn(cudnnStatus_t status, const char* what) {
@@ -85,7 +67,7 @@ void check_cudnn(cudnnStatus_t status, const char* what) {
   // A launch that failed may be an error of the device that stays.
   check(cudaGetLastError(), what);
   throw Failure{EBB_CUDA_FAILED, "[cuDNN] " + std::string(what) +
-                                     " was refused: " + cudnn()->GetErrorString(status)};
+                                     " was refused: " + cudnn_functions()->GetErrorString(status)};
 }
 
 }  // namespace ebb::cuda

@@ -1,11 +1,14 @@
-// cuDNN 9, opened with the first convolution.
+// cuDNN 9's functions, opened with the first convolution.
 #pragma once
 
 #include <cudnn.h>
 
-#include <string>
+#include <mutex>
+#include <vector>
 
 namespace ebb::cuda {
+
+class DeviceState;
 
 #define EBB_CUDNN_FUNCTIONS(use)                                                                   \
   use(Create) use(SetStream) use(GetErrorString) use(CreateTensorDescriptor)                       \
@@ -17,30 +20,45 @@ namespace ebb::cuda {
                           use(GetConvolutionBackwardFilterAlgorithm_v7) use(ConvolutionForward)    \
                               use(ConvolutionBackwardData) use(ConvolutionBackwardFilter)
 
-struct CudnnLibrary {
+struct CudnnFunctions {
 #define EBB_CUDNN_MEMBER(name) decltype(&::cudnn##name) name = nullptr;
   EBB_CUDNN_FUNCTIONS(EBB_CUDNN_MEMBER)
 #undef EBB_CUDNN_MEMBER
 };
 
-// Null: not there; says so once on stderr, and why_no_cudnn() has the reason.
-const CudnnLibrary* cudnn();
-const std::string& why_no_cudnn();
+// Null: the library is not there, which is said once on stderr.
+const CudnnFunctions* cudnn_functions();
 
-// A handle of a device for the length of a scope: only one thread may use one at a time.
-// Pre: cudnn() is there.
+// A device's handles (DeviceState::part) that nobody uses at the moment. Pre: the library is there.
+class CudnnHandles {
+ public:
+  explicit CudnnHandles(DeviceState&) {}
+  ~CudnnHandles();
+  CudnnHandles(const CudnnHandles&) = delete;
+  CudnnHandles& operator=(const CudnnHandles&) = delete;
+
+  // Throws Failure.
+  cudnnHandle_t take();
+  void give(cudnnHandle_t handle);
+
+ private:
+  std::mutex mutex_;
+  std::vector<cudnnHandle_t> free_;
+};
+
+// A handle for the length of a scope: only one thread may use one at a time.
 class CudnnHandle {
  public:
   // Throws Failure.
-  CudnnHandle(int ordinal, cudaStream_t stream);
-  ~CudnnHandle();
+  CudnnHandle(DeviceState& device, cudaStream_t stream);
+  ~CudnnHandle() { handles_.give(handle_); }
   CudnnHandle(const CudnnHandle&) = delete;
   CudnnHandle& operator=(const CudnnHandle&) = delete;
   operator cudnnHandle_t() const noexcept { return handle_; }
 
  private:
-  int ordinal_;
-  cudnnHandle_t handle_ = nullptr;
+  CudnnHandles& handles_;
+  cudnnHandle_t handle_;
 };
 
 // Throws Failure.

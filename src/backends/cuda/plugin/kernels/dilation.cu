@@ -117,7 +117,7 @@ void dilate_of(Call& call) {
   if (work.results() == 0) return;
   dilate_windows<T><<<blocks_for(work.results()), kThreads, 0, call.stream()>>>(
       work, call.in<T>(0), call.in<T>(1), call.out<T>(0));
-  check_launch("dilation");
+  launched("dilation");
 }
 
 void dilate(Call& call) {
@@ -132,7 +132,7 @@ const Peak* peaks_of(Call& call, const Work& work) {
   Peak* peaks = call.workspace<Peak>(static_cast<std::size_t>(work.results()));
   find_peaks<<<blocks_for(work.results()), kThreads, 0, call.stream()>>>(work, call.in<float>(0),
                                                                          call.in<float>(1), peaks);
-  check_launch("dilation's largest sums");
+  launched("dilation's largest sums");
   return peaks;
 }
 
@@ -142,7 +142,7 @@ void input_gradient(Call& call) {
   if (peaks == nullptr) return;
   add_to_pixels<<<blocks_for(work.w.batch * work.channels), kThreads, 0, call.stream()>>>(
       work, peaks, call.in<float>(2), call.out<float>(0));
-  check_launch("dilation's gradient");
+  launched("dilation's gradient");
 }
 
 void filter_gradient(Call& call) {
@@ -151,7 +151,7 @@ void filter_gradient(Call& call) {
   if (peaks == nullptr) return;
   add_to_taps<<<blocks_for(positions(work.w.size) * work.channels, 32), 32, 0, call.stream()>>>(
       work, peaks, call.in<float>(2), call.out<float>(0));
-  check_launch("dilation's gradient");
+  launched("dilation's gradient");
 }
 
 EBB_CUDA_KERNEL(Dilation2D, dilate);

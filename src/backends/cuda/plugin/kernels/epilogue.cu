@@ -90,7 +90,7 @@ void launch(Call& call, const Work& work, bool by_column) {
   } else {
     finish_columns<std::int64_t><<<blocks_for(work.count), kThreads, 0, call.stream()>>>(work);
   }
-  check_launch("epilogue");
+  launched("epilogue");
 }
 
 }  // namespace

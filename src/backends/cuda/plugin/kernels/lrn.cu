@@ -65,7 +65,7 @@ void local_response(Call& call) {
   if (near.total == 0) return;
   respond<<<blocks_for(near.total), kThreads, 0, call.stream()>>>(near, call.in<float>(0),
                                                                   call.out<float>(0));
-  check_launch("local response");
+  launched("local response");
 }
 
 void local_response_gradient(Call& call) {
@@ -73,7 +73,7 @@ void local_response_gradient(Call& call) {
   if (near.total == 0) return;
   respond_gradient<<<blocks_for(near.total), kThreads, 0, call.stream()>>>(
       near, call.in<float>(0), call.in<float>(1), call.in<float>(2), call.out<float>(0));
-  check_launch("local response's gradient");
+  launched("local response's gradient");
 }
 
 EBB_CUDA_KERNEL(LRN, local_response);

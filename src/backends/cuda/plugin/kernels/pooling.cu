@@ -162,7 +162,7 @@ void with_pool(Call& call, Launch launch) {
     using Index = std::int64_t;
     launch(Pool<Index>{volume_of<Index>(pooling.windows), static_cast<Index>(pooling.channels)});
   }
-  check_launch("pooling");
+  launched("pooling");
 }
 
 template <typename T>

@@ -58,7 +58,7 @@ ebb_cuda_tensor dense_copy_of(Call& call, const ebb_cuda_tensor& tensor) {
   Word* to = call.workspace<Word>(static_cast<std::size_t>(plan.count));
   copy_dense<<<blocks_for(plan.count), kThreads, 0, call.stream()>>>(
       plan, static_cast<const Word*>(tensor.data), to);
-  check_launch("copy of a strided operand");
+  launched("copy of a strided operand");
   made.data = to;
   made.dense = 1;
   return made;

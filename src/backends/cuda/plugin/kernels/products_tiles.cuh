@@ -128,7 +128,7 @@ void launch_tiles(Call& call, const ProductRun& run) {
   multiply_tiles<T><<<grid, 256, 0, call.stream()>>>(w, static_cast<const T*>(run.a.data),
                                                      static_cast<const T*>(run.b.data),
                                                      static_cast<T*>(run.result));
-  check_launch("product by tiles");
+  launched("product by tiles");
 }
 
 }  // namespace ebb::cuda

@@ -188,7 +188,7 @@ void softmax(Call& call) {
     softmax_long_rows<kLog><<<blocks_for(rows.rows, 1), 1024, 0, call.stream()>>>(
         rows.x, rows.y, rows.rows, rows.columns);
   }
-  check_launch("softmax");
+  launched("softmax");
 }
 
 EBB_CUDA_KERNEL(Softmax, softmax<false>);

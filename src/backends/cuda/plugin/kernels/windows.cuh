@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "backends/cuda/plugin/kernels/both.cuh"
 #include "ops/params/windows.hpp"
 
 namespace ebb::cuda {
@@ -55,7 +56,7 @@ inline bool fits_32_bits(const ops::Windows& w, std::int64_t channels) {
 }
 
 template <typename Index>
-__host__ __device__ inline Index positions(const Index (&extents)[3]) {
+EBB_BOTH Index positions(const Index (&extents)[3]) {
   return extents[0] * extents[1] * extents[2];
 }
 
@@ -69,7 +70,7 @@ struct Taps {
 };
 
 template <typename Index>
-__host__ __device__ inline Taps<Index> taps_of(const Volume<Index>& w, int axis, Index out) {
+EBB_BOTH Taps<Index> taps_of(const Volume<Index>& w, int axis, Index out) {
   const Index dilation = w.dilation[axis];
   const Index start = out * w.stride[axis] - w.before[axis];
   const Index first = start < 0 ? (-start + dilation - 1) / dilation : 0;
@@ -88,7 +89,7 @@ struct Covering {
 };
 
 template <typename Index>
-__host__ __device__ inline Covering<Index> covering(const Volume<Index>& w, int axis, Index at) {
+EBB_BOTH Covering<Index> covering(const Volume<Index>& w, int axis, Index at) {
   const Index end = at + w.before[axis];
   const Index begin = end - (w.size[axis] - 1) * w.dilation[axis];
   const Index first = begin <= 0 ? 0 : (begin + w.stride[axis] - 1) / w.stride[axis];
@@ -98,7 +99,7 @@ __host__ __device__ inline Covering<Index> covering(const Volume<Index>& w, int 
 
 // Which tap of window `out` lies at `at`; -1: none. Pre: `out` is one of covering().
 template <typename Index>
-__host__ __device__ inline Index tap_at(const Volume<Index>& w, int axis, Index out, Index at) {
+EBB_BOTH Index tap_at(const Volume<Index>& w, int axis, Index out, Index at) {
   const Index distance = at + w.before[axis] - out * w.stride[axis];
   return distance % w.dilation[axis] == 0 ? distance / w.dilation[axis] : -1;
 }
@@ -106,8 +107,7 @@ __host__ __device__ inline Index tap_at(const Volume<Index>& w, int axis, Index 
 // visit(position in the image of data, tap) for each tap on data of the window at (z, y, x); gives
 // how many there were.
 template <typename Index, typename Visit>
-__host__ __device__ inline Index for_each_tap(const Volume<Index>& w, Index z, Index y, Index x,
-                                              Visit visit) {
+EBB_BOTH Index for_each_tap(const Volume<Index>& w, Index z, Index y, Index x, Visit visit) {
   const Taps<Index> zs = taps_of(w, 0, z);
   const Taps<Index> ys = taps_of(w, 1, y);
   const Taps<Index> xs = taps_of(w, 2, x);
@@ -125,8 +125,7 @@ __host__ __device__ inline Index for_each_tap(const Volume<Index>& w, Index z, I
 
 // visit(position in the image of results) for each window with a tap at (z, y, x), in their order.
 template <typename Index, typename Visit>
-__host__ __device__ inline void for_each_window(const Volume<Index>& w, Index z, Index y, Index x,
-                                                Visit visit) {
+EBB_BOTH void for_each_window(const Volume<Index>& w, Index z, Index y, Index x, Visit visit) {
   const Covering<Index> zs = covering(w, 0, z);
   const Covering<Index> ys = covering(w, 1, y);
   const Covering<Index> xs = covering(w, 2, x);
@@ -149,8 +148,7 @@ struct Element {
 };
 
 template <typename Index>
-__host__ __device__ inline Element<Index> element_at(const Index (&extents)[3], Index channels,
-                                                     Index at) {
+EBB_BOTH Element<Index> element_at(const Index (&extents)[3], Index channels, Index at) {
   Element<Index> made;
   made.channel = at % channels;
   at /= channels;
