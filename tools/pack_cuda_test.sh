@@ -20,7 +20,7 @@ take() {
 }
 
 take "$tests/tests/test_conformance"
-[[ -e $tests/tests/test_cuda ]] && take "$tests/tests/test_cuda"
+if [[ -e $tests/tests/test_cuda ]]; then take "$tests/tests/test_cuda"; fi
 strip --strip-debug -o "$folder/lib/libebb_cuda.so" "$plugin/libebb_cuda.so"
 onednn="$(tools/ensure_onednn.sh)"
 cp -L "$onednn/lib/libdnnl.so.3" "$onednn/lib/libgomp.so.1" "$folder/lib/"

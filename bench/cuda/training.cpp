@@ -110,10 +110,6 @@ TrainingBatch make_batch(std::int64_t size, const Dims& image, double rate, doub
   batch.pull_labels = ops::one_hot(labels, kClasses, rate * share, 0, DType::kFloat32);
   batch.pull = ops::fill({}, -rate * share, DType::kFloat32);
   batch.ones = ones(size);
-  if (image.size() > 1) {
-    batch.pixel_ones = ones(size * 8 * 8);
-    batch.more_ones = ones(size * 24 * 24);
-  }
   return batch;
 }
 
@@ -171,14 +167,11 @@ StepResult ConvNet::step(const Tensor& parameters, const TrainingBatch& batch) {
   const Tensor to_first =
       ops::conv2d_backprop_input(d2, f2, kUnit, kNoPads, kUnit, false, {size, 12, 12, 8});
   const Tensor d1 = through_relu(through_pool(to_first, c1), c1);
-  const Tensor rows2 = ops::reshape(d2, {size * 8 * 8, 16});
-  const Tensor rows1 = ops::reshape(d1, {size * 24 * 24, 8});
-  return {
-      joined({f1 + filter_gradient(batch.images, d1, {5, 5, 1, 8}),
-              updated_bias(batch.more_ones, rows1, b1), f2 + filter_gradient(p1, d2, {5, 5, 8, 16}),
-              updated_bias(batch.pixel_ones, rows2, b2), updated(flat, d3, w3),
-              updated_bias(batch.ones, d3, b3)}),
-      head.loss};
+  return {joined({f1 + filter_gradient(batch.images, d1, {5, 5, 1, 8}),
+                  b1 + ops::sum(d1, {0, 1, 2}, false), f2 + filter_gradient(p1, d2, {5, 5, 8, 16}),
+                  b2 + ops::sum(d2, {0, 1, 2}, false), updated(flat, d3, w3),
+                  updated_bias(batch.ones, d3, b3)}),
+          head.loss};
 }
 
 }  // namespace ebb::bench

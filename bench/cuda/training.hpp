@@ -16,8 +16,6 @@ struct TrainingBatch {
   Tensor pull_labels;  // rate / batch where the label is
   Tensor pull;         // -rate / batch, a scalar
   Tensor ones;         // [1, batch]
-  Tensor pixel_ones;   // [1, batch * 64]: a bias' gradient is a sum over pixels
-  Tensor more_ones;    // [1, batch * 576]
 };
 
 TrainingBatch make_batch(std::int64_t size, const std::vector<std::int64_t>& image, double rate,

@@ -140,7 +140,7 @@ class Cudnn final : public CudnnConvolution {
     if (direction_ != Direction::kBackFilter) filter_to_cudnn(call, c_, data.filter, filter);
     const std::size_t bytes = ways_[way].workspace;
     if (bytes > room.workspace_bytes) {
-      room.workspace = call.workspace(bytes);
+      room.workspace = library_workspace(call, bytes);
       room.workspace_bytes = bytes;
     }
     if (!convolve(call, x, filter, data.y, way, room.workspace, bytes)) return false;

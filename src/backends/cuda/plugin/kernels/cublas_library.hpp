@@ -7,11 +7,22 @@ namespace ebb::cuda {
 
 class DeviceState;
 
-#define EBB_CUBLAS_FUNCTIONS(use)                                                                \
-  use(Create) use(Destroy) use(Matmul) use(MatmulAlgoGetHeuristic) use(MatmulDescCreate)         \
-      use(MatmulDescDestroy) use(MatmulDescSetAttribute) use(MatmulPreferenceCreate)             \
-          use(MatmulPreferenceDestroy) use(MatmulPreferenceSetAttribute) use(MatrixLayoutCreate) \
-              use(MatrixLayoutDestroy) use(MatrixLayoutSetAttribute)
+// clang-format off
+#define EBB_CUBLAS_FUNCTIONS(use)   \
+  use(Create)                       \
+  use(Destroy)                      \
+  use(Matmul)                       \
+  use(MatmulAlgoGetHeuristic)       \
+  use(MatmulDescCreate)             \
+  use(MatmulDescDestroy)            \
+  use(MatmulDescSetAttribute)       \
+  use(MatmulPreferenceCreate)       \
+  use(MatmulPreferenceDestroy)      \
+  use(MatmulPreferenceSetAttribute) \
+  use(MatrixLayoutCreate)           \
+  use(MatrixLayoutDestroy)          \
+  use(MatrixLayoutSetAttribute)
+// clang-format on
 
 struct CublasFunctions {
 #define EBB_CUBLAS_MEMBER(name) decltype(&::cublasLt##name) name = nullptr;

@@ -10,15 +10,29 @@ namespace ebb::cuda {
 
 class DeviceState;
 
-#define EBB_CUDNN_FUNCTIONS(use)                                                                   \
-  use(Create) use(SetStream) use(GetErrorString) use(CreateTensorDescriptor)                       \
-      use(SetTensorNdDescriptorEx) use(DestroyTensorDescriptor) use(CreateFilterDescriptor)        \
-          use(SetFilterNdDescriptor) use(DestroyFilterDescriptor) use(CreateConvolutionDescriptor) \
-              use(SetConvolutionNdDescriptor) use(SetConvolutionMathType)                          \
-                  use(DestroyConvolutionDescriptor) use(GetConvolutionForwardAlgorithm_v7)         \
-                      use(GetConvolutionBackwardDataAlgorithm_v7)                                  \
-                          use(GetConvolutionBackwardFilterAlgorithm_v7) use(ConvolutionForward)    \
-                              use(ConvolutionBackwardData) use(ConvolutionBackwardFilter)
+// clang-format off
+#define EBB_CUDNN_FUNCTIONS(use)                \
+  use(Create)                                   \
+  use(Destroy)                                  \
+  use(SetStream)                                \
+  use(GetErrorString)                           \
+  use(CreateTensorDescriptor)                   \
+  use(SetTensorNdDescriptorEx)                  \
+  use(DestroyTensorDescriptor)                  \
+  use(CreateFilterDescriptor)                   \
+  use(SetFilterNdDescriptor)                    \
+  use(DestroyFilterDescriptor)                  \
+  use(CreateConvolutionDescriptor)              \
+  use(SetConvolutionNdDescriptor)               \
+  use(SetConvolutionMathType)                   \
+  use(DestroyConvolutionDescriptor)             \
+  use(GetConvolutionForwardAlgorithm_v7)        \
+  use(GetConvolutionBackwardDataAlgorithm_v7)   \
+  use(GetConvolutionBackwardFilterAlgorithm_v7) \
+  use(ConvolutionForward)                       \
+  use(ConvolutionBackwardData)                  \
+  use(ConvolutionBackwardFilter)
+// clang-format on
 
 struct CudnnFunctions {
 #define EBB_CUDNN_MEMBER(name) decltype(&::cudnn##name) name = nullptr;

@@ -12,6 +12,15 @@ inline void clear(Call& call, void* data, std::int64_t bytes) {
         "cudaMemsetAsync");
 }
 
+// A workspace as cuBLASLt and cuDNN want it: at a multiple of 256 bytes, which is more than the
+// pool promises.
+inline void* library_workspace(Call& call, std::size_t bytes) {
+  constexpr std::uintptr_t kAlignment = 256;
+  if (bytes == 0) return nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(call.workspace(bytes + kAlignment));
+  return reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+}
+
 // Whether an index of every one of these fits 32 bits, with room for a grid's stride.
 template <typename... Counts>
 bool fits_32_bits(Counts... counts) noexcept {

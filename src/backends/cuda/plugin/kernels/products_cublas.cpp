@@ -105,8 +105,9 @@ Layout layout_of(cudaDataType_t type, std::int64_t rows, std::int64_t columns, s
   return made;
 }
 
+// Up to what the pool gives every block: more would make a plan of its own for each address.
 std::uint32_t alignment_of(const void* pointer) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer) | 256U;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer) | 64U;
   return 1U << std::countr_zero(address);
 }
 
@@ -191,7 +192,7 @@ bool multiply_by_cublas(Call& call, const ProductRun& run) {
   if (run.bias != nullptr) {
     set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, run.bias);
   }
-  void* workspace = plan.workspace == 0 ? nullptr : call.workspace(plan.workspace);
+  void* workspace = library_workspace(call, plan.workspace);
   const void* addend = run.addend != nullptr ? run.addend : run.result;
   check_cublas(
       cublas_functions()->Matmul(
