@@ -122,12 +122,16 @@ class Cudnn final : public CudnnConvolution {
 
   std::size_t ways() const override { return ways_.size(); }
 
-  bool run(Call& call, const ConvolutionData& data, std::size_t way) override {
+  bool run(Call& call, const ConvolutionData& data, std::size_t way,
+           ConvolutionRoom& room) override {
     const std::size_t axes = c_.windows.axes;
     float* x = data.x;
     if (geometry_.padded) {
-      x = call.workspace<float>(static_cast<std::size_t>(c_.windows.batch * c_.in_channels *
-                                                         product(geometry_.extents, axes)));
+      if (room.padded == nullptr) {
+        room.padded = call.workspace<float>(static_cast<std::size_t>(
+            c_.windows.batch * c_.in_channels * product(geometry_.extents, axes)));
+      }
+      x = room.padded;
       if (direction_ != Direction::kBackData) {
         write_padded(call, c_, geometry_.extents, data.x, x);
       }
@@ -243,7 +247,7 @@ class Cudnn final : public CudnnConvolution {
 
 }  // namespace
 
-std::unique_ptr<CudnnConvolution> CudnnConvolution::make(const Convolution& c,
+std::unique_ptr<CudnnConvolution> CudnnConvolution::make(DeviceState& device, const Convolution& c,
                                                          Direction direction) {
   if (cudnn_functions() == nullptr || !fits_int(c, Geometry(c.windows))) return nullptr;
   try {
