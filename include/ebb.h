@@ -67,7 +67,7 @@ EBB_API void ebb_text_free(char* text);
 typedef enum ebb_device_kind {
   EBB_DEVICE_SYSTEM = 0, /* Ebb's pool over system memory */
   EBB_DEVICE_SIMULATED =
-      1,                 /* Ebb's pool over a simulated asynchronous device of `capacity` bytes */
+      1,                  /* Ebb's pool over a simulated asynchronous device of `capacity` bytes */
   EBB_DEVICE_FOREIGN = 2, /* memory that another runtime owns; Ebb keeps the books */
   EBB_DEVICE_CUDA = 4     /* "cuda:0": an NVIDIA GPU. EBB_UNSUPPORTED says why it is not there */
 } ebb_device_kind;

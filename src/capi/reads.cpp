@@ -64,9 +64,7 @@ ebb_status ebb_read_begin(ebb_context context, ebb_handle handle, ebb_read* read
 }
 
 ebb_status ebb_read_poll(ebb_read read, uint32_t* done) {
-  return guarded([&] {
-    needed(done, "read_poll") = Reads::instance().find(read)->done() ? 1 : 0;
-  });
+  return guarded([&] { needed(done, "read_poll") = Reads::instance().find(read)->done() ? 1 : 0; });
 }
 
 ebb_status ebb_read_end(ebb_read read, void* data, uint64_t bytes) {

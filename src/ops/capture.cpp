@@ -10,7 +10,8 @@ namespace {
 Operand operand_of(const Tensor& tensor) {
   Operand operand;
   const Handle handle = tensor.handle();
-  if (handle == 0) raise(ErrorKind::kInvalidArgument, "[replay] no tensor was given, one is needed");
+  if (handle == 0)
+    raise(ErrorKind::kInvalidArgument, "[replay] no tensor was given, one is needed");
   tensor.context().resolve({&handle, 1}, {&operand, 1}, "replay");
   return operand;
 }

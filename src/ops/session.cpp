@@ -6,9 +6,8 @@ namespace {
 thread_local Session* innermost = nullptr;
 
 Device& opened(const SessionOptions& options) {
-  return Device::open({.kind = kind_of_name(options.device),
-                       .name = options.device,
-                       .budget = options.budget});
+  return Device::open(
+      {.kind = kind_of_name(options.device), .name = options.device, .budget = options.budget});
 }
 
 StreamId opened_stream(Device& device, bool own) {
@@ -68,14 +67,11 @@ Tensor detail::tensor_of(DType dtype, const Shape& shape, std::span<const std::b
     raise(ErrorKind::kInvalidArgument, "[tensor] {} elements were given for shape {}",
           bytes.size() / size_of(dtype), shape.to_string());
   }
-  Tensor made(
-      place.context,
-      place.context.make(
-          {.device = &place.device,
-           .dtype = dtype,
-           .shape = shape,
-           .region = place.region,
-           .stream = place.stream}));
+  Tensor made(place.context, place.context.make({.device = &place.device,
+                                                 .dtype = dtype,
+                                                 .shape = shape,
+                                                 .region = place.region,
+                                                 .stream = place.stream}));
   ops::write(place.context, made.handle(), bytes);
   return made;
 }

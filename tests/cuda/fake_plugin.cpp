@@ -52,7 +52,7 @@ bool fails() noexcept {
 struct ebb_cuda_device {
   struct Stream {
     bool exists = false;
-    bool works = false;      // has its thread
+    bool works = false;  // has its thread
     bool capturing = false;
     std::uint64_t submitted = 0, finished = 0;
     std::deque<Work> queue;
@@ -220,9 +220,8 @@ ebb_cuda_status copy_in(ebb_cuda_device* device, std::uint32_t stream, void* to,
     std::memcpy(to, kept.data(), bytes);
     return EBB_CUDA_OK;
   }
-  device->queue(stream, 0, [to, kept = std::move(kept)] {
-    std::memcpy(to, kept.data(), kept.size());
-  });
+  device->queue(stream, 0,
+                [to, kept = std::move(kept)] { std::memcpy(to, kept.data(), kept.size()); });
   return EBB_CUDA_OK;
 }
 ebb_cuda_status copy_within(ebb_cuda_device* device, std::uint32_t stream, void* to,

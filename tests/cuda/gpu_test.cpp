@@ -100,7 +100,8 @@ void work_on_a_stream(const std::string& device, unsigned seed) {
     const auto [tensor, expected] = std::move(live[at]);
     live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
     if (i % 5 == 0) {
-      EXPECT_EQ(tensor.to_vector<float>(), Floats(static_cast<std::size_t>(tensor.shape().elements()), expected));
+      EXPECT_EQ(tensor.to_vector<float>(),
+                Floats(static_cast<std::size_t>(tensor.shape().elements()), expected));
     }
   }
 }

@@ -6,6 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")"
 logs="${1:-logs}"
 mkdir -p "$logs"
+logs="$(cd "$logs" && pwd)"
 export LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export EBB_CUDA_PLUGIN="$PWD/lib/libebb_cuda.so"
 export EBB_EXPECTED_LIST="$PWD/expected/list.txt" EBB_FILES="$PWD/files"
@@ -67,6 +68,28 @@ apart() { # NAME PROGRAM FILTER
 
 apart conformance test_conformance "${FILTER:-*}"
 suite gpu test_cuda "--gtest_filter=Gpu.*"
+
+from_node() {
+  local start=$SECONDS status
+  timeout 120 node/node --expose-gc node_test.cjs >"$logs/node.log" 2>&1
+  status=$?
+  count() { sed -n "s/^# $1 //p" "$logs/node.log" | tail -n 1; }
+  summary+="$(printf '%-14s passed %5s  failed %4s  exit %3d  %4d s' node "$(count pass)" "$(count fail)" "$status" $((SECONDS - start)))"$'\n'
+  [[ $status -eq 0 ]] || failed=1
+  grep -A 14 '^not ok' "$logs/node.log" | head -n 80
+}
+specs() { # MODE
+  local start=$SECONDS status result="$logs/specs_$1.json"
+  (cd node && EBB_DEVICE="$EBB_TEST_DEVICE" timeout 400 ./node --expose-gc specs/child.cjs "$PWD/build/specs/specs.cjs" \
+    ebb-cuda "$1" "$result") >"$logs/specs_$1.log" 2>&1
+  status=$?
+  summary+="$(printf '%-14s %s  exit %3d  %4d s' "specs $1" "$(python3 count_specs.py "$result")" "$status" $((SECONDS - start)))"$'\n'
+  [[ $status -eq 0 ]] || failed=1
+}
+if [[ -x node/node ]]; then
+  from_node
+  for mode in ${SPEC_MODES:-off on}; do specs "$mode"; done
+fi
 
 echo "$summary"
 exit $failed

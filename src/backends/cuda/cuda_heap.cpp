@@ -37,8 +37,8 @@ CudaHeap::CudaHeap(const ebb_cuda_table& table, const std::string& name)
     raise(ErrorKind::kUnsupported, "[device] {} is not there: {}", name, table_.last_error());
   }
   if (ordinal >= count) {
-    raise(ErrorKind::kUnsupported, "[device] {} is not there: the driver sees {} GPU{}", name, count,
-          count == 1 ? "" : "s");
+    raise(ErrorKind::kUnsupported, "[device] {} is not there: the driver sees {} GPU{}", name,
+          count, count == 1 ? "" : "s");
   }
   check(table_.device_open(ordinal, &device_), "device");
   ebb_cuda_device_info info{};
@@ -49,8 +49,8 @@ CudaHeap::CudaHeap(const ebb_cuda_table& table, const std::string& name)
     raise(ErrorKind::kDevice, "[device] {}: {}", name, text);
   }
   granule_ = info.granule;
-  capacity_ = static_cast<std::size_t>(static_cast<double>(info.free_bytes) * kShare) / granule_ *
-              granule_;
+  capacity_ =
+      static_cast<std::size_t>(static_cast<double>(info.free_bytes) * kShare) / granule_ * granule_;
 }
 
 CudaHeap::~CudaHeap() { table_.device_close(device_); }

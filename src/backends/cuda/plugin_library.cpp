@@ -43,14 +43,16 @@ const ebb_cuda_table* open_library() {
       why += (why.empty() ? "" : "; ") + std::string(dlerror());
       continue;
     }
-    const auto entry = reinterpret_cast<ebb_cuda_plugin_function>(dlsym(library, "ebb_cuda_plugin"));
+    const auto entry =
+        reinterpret_cast<ebb_cuda_plugin_function>(dlsym(library, "ebb_cuda_plugin"));
     if (entry == nullptr) raise(ErrorKind::kUnsupported, "{} is no plug-in of Ebb's", path);
     const ebb_cuda_table* table = entry(EBB_CUDA_PLUGIN_VERSION);
     check_table(table, path);
     return table;
   }
   raise(ErrorKind::kUnsupported,
-        "{} was not found ({}); build it with `make cuda` and put it beside Ebb's library, or name it "
+        "{} was not found ({}); build it with `make cuda` and put it beside Ebb's library, or name "
+        "it "
         "in EBB_CUDA_PLUGIN",
         kFile, why);
 }
@@ -65,8 +67,9 @@ void check_table(const ebb_cuda_table* table, const std::string& where) {
   }
   constexpr std::uint64_t kOps = ops::table_hash();
   if (table->op_table_hash != kOps || table->params_hash != ops::kParamsHash) {
-    raise(ErrorKind::kUnsupported, "{} was built from other sources than this library: its {} differ",
-          where, table->op_table_hash != kOps ? "operations" : "parameters");
+    raise(ErrorKind::kUnsupported,
+          "{} was built from other sources than this library: its {} differ", where,
+          table->op_table_hash != kOps ? "operations" : "parameters");
   }
 }
 

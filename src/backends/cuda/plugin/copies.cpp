@@ -13,8 +13,9 @@ constexpr std::size_t kPiece = PinnedPool::kLargestPiece;
 
 void refuse_while_capturing(DeviceState& device, std::uint32_t stream) {
   if (!device.capturing(stream)) return;
-  throw Failure{EBB_CUDA_FAILED,
-                "a tensor's values are not there while its stream captures; read them after a replay"};
+  throw Failure{
+      EBB_CUDA_FAILED,
+      "a tensor's values are not there while its stream captures; read them after a replay"};
 }
 
 // Goes back to the pool when it is done with, also by an exception.

@@ -23,7 +23,8 @@ std::vector<std::string> places(const std::string& file) {
   std::vector<std::string> paths{folder_of_the_plug_in() + "/" + file};
   if (const char* given = std::getenv("EBB_CUDA_LIBRARIES")) {
     std::istringstream folders(given);
-    for (std::string folder; std::getline(folders, folder, ':');) paths.push_back(folder + "/" + file);
+    for (std::string folder; std::getline(folders, folder, ':');)
+      paths.push_back(folder + "/" + file);
   }
   paths.push_back(file);
   paths.push_back("/usr/local/cuda/lib64/" + file);
@@ -53,10 +54,10 @@ void* Library::find(const char* name) const {
 }
 
 const Library& cublas_lt() {
-  static const Library library(
-      "libcublasLt.so.13",
-      "install CUDA 13's cuBLAS (package libcublas-13-0, or PyPI's nvidia-cublas with its folder in "
-      "EBB_CUDA_LIBRARIES)");
+  static const Library library("libcublasLt.so.13",
+                               "install CUDA 13's cuBLAS (package libcublas-13-0, or PyPI's "
+                               "nvidia-cublas with its folder in "
+                               "EBB_CUDA_LIBRARIES)");
   return library;
 }
 

@@ -104,9 +104,7 @@ ebb_cuda_status device_open(int32_t ordinal, ebb_cuda_device** device) {
   return guarded([&] { *device = std::make_unique<ebb_cuda_device>(ordinal).release(); });
 }
 
-void device_close(ebb_cuda_device* device) {
-  const std::unique_ptr<ebb_cuda_device> owned(device);
-}
+void device_close(ebb_cuda_device* device) { const std::unique_ptr<ebb_cuda_device> owned(device); }
 
 ebb_cuda_status device_describe(ebb_cuda_device* device, ebb_cuda_device_info* info) {
   return on_device(device->state, [&] {
