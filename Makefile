@@ -5,13 +5,13 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build node jvm demo test coverage bench soak specs format clean
+.PHONY: help deps build cuda cuda-all test-cuda node jvm demo test coverage bench soak specs format clean
 
 # npm in hosts/node, with a Node that is new enough.
 NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/node --silent run
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install what is missing of tools/packages.txt (Debian)
 	@tools/install_deps.sh
@@ -19,6 +19,20 @@ deps: ## Install what is missing of tools/packages.txt (Debian)
 build: deps ## Build one preset: make build PRESET=asan
 	@cmake --preset $(PRESET)
 	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+CUDA_ARCHITECTURES ?= 90
+cuda: deps ## Build libebb_cuda.so in build/cuda (nvcc 13 is fetched; no GPU is needed)
+	@cmake --preset cuda -DEBB_CUDA_ARCHITECTURES="$(CUDA_ARCHITECTURES)"
+	@cmake --build --preset cuda -j $(JOBS)
+
+cuda-all: ## The same for every GPU from Turing to Hopper
+	@$(MAKE) --no-print-directory cuda CUDA_ARCHITECTURES="75;80;86;89;90"
+
+test-cuda: deps ## Make build/cuda-test, a folder to copy to a machine with a GPU; run it where there is one
+	@$(MAKE) --no-print-directory cuda
+	@tools/pack_cuda_test.sh
+	@if nvidia-smi -L >/dev/null 2>&1; then build/cuda-test/run.sh; else \
+	  echo "no GPU here: copy build/cuda-test to a machine with one and run ./run.sh there"; fi
 
 node: deps ## Build package ebb-tfjs in hosts/node
 	@tools/build_node.sh

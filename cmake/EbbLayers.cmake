@@ -38,9 +38,10 @@ function(ebb_link_layers target)
   endforeach()
 endfunction()
 
-# A layer's sources: those of its folder that no nested layer (backends/cpu) claims.
+# A layer's sources: those of its folder that no nested layer (backends/cpu) and no plug-in claims.
 function(ebb_layer_sources layer result)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/plugin/")
   foreach(other IN LISTS EBB_LAYERS)
     if(other MATCHES "^${layer}/")
       list(FILTER sources EXCLUDE REGEX "/src/${other}/")
@@ -111,4 +112,5 @@ function(ebb_add_library)
     # The CPU's kernels install themselves; nobody calls them by name.
     target_link_options(ebb_layers INTERFACE LINKER:--undefined=ebb_cpu_kernels)
   endif()
+  target_link_options(ebb_layers INTERFACE LINKER:--undefined=ebb_cuda_devices)
 endfunction()

@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* Grows when a function or a struct field is added; the library serves all older versions. */
-#define EBB_ABI_VERSION 2
+#define EBB_ABI_VERSION 3
 
 typedef enum ebb_status {
   EBB_OK = 0,
@@ -67,8 +67,9 @@ EBB_API void ebb_text_free(char* text);
 typedef enum ebb_device_kind {
   EBB_DEVICE_SYSTEM = 0, /* Ebb's pool over system memory */
   EBB_DEVICE_SIMULATED =
-      1,                 /* Ebb's pool over a simulated asynchronous device of `capacity` bytes */
-  EBB_DEVICE_FOREIGN = 2 /* memory that another runtime owns; Ebb keeps the books */
+      1,                  /* Ebb's pool over a simulated asynchronous device of `capacity` bytes */
+  EBB_DEVICE_FOREIGN = 2, /* memory that another runtime owns; Ebb keeps the books */
+  EBB_DEVICE_CUDA = 4     /* "cuda:0": an NVIDIA GPU. EBB_UNSUPPORTED says why it is not there */
 } ebb_device_kind;
 
 typedef enum ebb_budget_mode {
@@ -82,7 +83,7 @@ typedef struct ebb_device_options {
   uint32_t kind;     /* ebb_device_kind */
   const char* name;  /* unique in the process, e.g. "cpu", "tfjs:wasm" */
   uint64_t capacity; /* simulated: bytes; otherwise 0 */
-  uint64_t budget;   /* bytes; 0: none */
+  uint64_t budget;   /* bytes; 0: none, on a GPU nine tenths of what is free */
   uint32_t mode;     /* ebb_budget_mode */
   uint32_t reserved;
 } ebb_device_options;
@@ -109,6 +110,7 @@ typedef struct ebb_device_info {
   uint64_t largest_free;
   double
       fragmentation; /* 1 - largest_free / free memory outside of small blocks' slabs; 0 if none */
+  uint64_t staging;  /* pinned host memory that is kept for copies */
 } ebb_device_info;
 EBB_API ebb_status ebb_device_describe(ebb_device device, ebb_device_info* info);
 /* Gives up to `bytes` of cached memory back to the system; `*trimmed` (may be null) says how much.
@@ -277,6 +279,19 @@ EBB_API ebb_status ebb_tensor_write(ebb_context context, ebb_handle handle, cons
 EBB_API ebb_status ebb_tensor_read(ebb_context context, ebb_handle handle, void* data,
                                    uint64_t bytes);
 
+typedef uint64_t ebb_read; /* a read under way */
+
+/* A read that nobody waits for: the values as they are after all work queued so far. The tensor may
+ * end meanwhile. */
+EBB_API ebb_status ebb_read_begin(ebb_context context, ebb_handle handle, ebb_read* read,
+                                  uint64_t* bytes);
+/* Never waits. EBB_DEVICE_ERROR where the device was lost. */
+EBB_API ebb_status ebb_read_poll(ebb_read read, uint32_t* done);
+/* The values, as many bytes as the tensor has; ends the read. Waits where it is not done. */
+EBB_API ebb_status ebb_read_end(ebb_read read, void* data, uint64_t bytes);
+/* Ends it without. One that has already ended: EBB_OK, nothing happens. */
+EBB_API ebb_status ebb_read_drop(ebb_read read);
+
 /* ---- Operations
  * ---------------------------------------------------------------------------------- */
 
@@ -301,6 +316,10 @@ EBB_API ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t o
                               const ebb_handle* inputs, size_t input_count,
                               const double* attributes, size_t attribute_count,
                               ebb_op_result* results, size_t result_capacity, size_t* result_count);
+
+/* A copy of a tensor on another device of Ebb's own (or on its own). */
+EBB_API ebb_status ebb_tensor_copy_to(ebb_context context, ebb_handle handle, ebb_device device,
+                                      ebb_op_result* result);
 
 /* ---- Regions
  * ------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "capi/names.hpp"
 #include "capi/sized.hpp"
 #include "ebb/base/bytes.hpp"
+#include "ebb/memory/device_link.hpp"
 #include "ebb/memory/memory_limit.hpp"
 
 namespace {
@@ -10,9 +11,9 @@ using namespace ebb;
 using namespace ebb::capi;
 
 DeviceKind kind_of(std::uint32_t kind) {
-  if (kind > EBB_DEVICE_FOREIGN) {
-    raise(ErrorKind::kInvalidArgument, "[device] kind {} was given, 0 to {} are allowed", kind,
-          static_cast<int>(EBB_DEVICE_FOREIGN));
+  if (kind > EBB_DEVICE_FOREIGN && kind != EBB_DEVICE_CUDA) {
+    raise(ErrorKind::kInvalidArgument, "[device] kind {} was given, 0 to {} and {} are allowed",
+          kind, static_cast<int>(EBB_DEVICE_FOREIGN), static_cast<int>(EBB_DEVICE_CUDA));
   }
   return static_cast<DeviceKind>(kind);
 }
@@ -38,6 +39,7 @@ ebb_device_info describe(Device& device) {
   info.cached = stats.cached;
   info.largest_free = stats.largest_free;
   info.fragmentation = stats.fragmentation();
+  info.staging = device.link() == nullptr ? 0 : device.link()->staging_bytes();
   return info;
 }
 

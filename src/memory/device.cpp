@@ -17,6 +17,16 @@ namespace {
 constexpr std::size_t kEverything = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostCapacity = std::size_t{1} << 40;
 
+constinit std::array<std::atomic<HeapMaker>, kDeviceKinds> heap_makers{};
+
+std::unique_ptr<Heap> made_by_backend(const DeviceOptions& options) {
+  const HeapMaker maker = heap_makers[static_cast<std::size_t>(options.kind)].load();
+  if (maker == nullptr) {
+    raise(ErrorKind::kUnsupported, "[device] {}: this build has no such devices", options.name);
+  }
+  return maker(options);
+}
+
 std::unique_ptr<Heap> make_heap(DeviceOptions& options) {
   switch (options.kind) {
     case DeviceKind::kSystem:
@@ -28,13 +38,29 @@ std::unique_ptr<Heap> make_heap(DeviceOptions& options) {
           SimulatedDeviceOptions{.capacity = kMostCapacity, .backed = true});
     case DeviceKind::kCustom:
       return std::move(options.heap);
+    case DeviceKind::kCuda:
+      return made_by_backend(options);
     case DeviceKind::kForeign:
       break;
   }
   return nullptr;
 }
 
+// A kept device serves the next of its kind; a GPU only the next of its name.
+bool takes_over(const Device& kept, const DeviceOptions& options) noexcept {
+  return kept.kind() == options.kind &&
+         (kept.kind() != DeviceKind::kCuda || kept.name() == options.name);
+}
+
 }  // namespace
+
+DeviceKind kind_of_name(std::string_view name) noexcept {
+  return name.starts_with("cuda:") ? DeviceKind::kCuda : DeviceKind::kSystem;
+}
+
+void install_heap_maker(DeviceKind kind, HeapMaker maker) noexcept {
+  heap_makers[static_cast<std::size_t>(kind)].store(maker);
+}
 
 class DeviceRegistry {
  public:
@@ -47,7 +73,7 @@ class DeviceRegistry {
     std::lock_guard guard(mutex_);
     if (Device* known = find_open(options.name)) return open_again(*known, options);
     for (auto& device : devices_) {
-      if (device != nullptr && device->openings_ == 0 && device->kind_ == options.kind) {
+      if (device != nullptr && device->openings_ == 0 && takes_over(*device, options)) {
         device->reopen(std::move(options));
         return publish(*device);
       }
@@ -140,6 +166,7 @@ Device::Device(DeviceId id, DeviceOptions options)
   if (heap_ != nullptr) {
     limit_ = std::make_unique<LimitHeap>(*heap_);
     pool_ = std::make_unique<Pool>(*limit_);
+    link_ = heap_->link();
   }
   reopen(std::move(options));
 }
@@ -148,6 +175,9 @@ void Device::reopen(DeviceOptions options) {
   name_ = std::move(options.name);
   capacity_ = kind_ == DeviceKind::kSimulated ? options.capacity : kEverything;
   foreign_peak_.store(0, std::memory_order_relaxed);
+  if (kind_ == DeviceKind::kCuda && options.budget == 0) {
+    options.budget = heap_->traits().capacity;  // a share of what was free: others use it too
+  }
   set_budget(options.budget, options.mode);
 }
 

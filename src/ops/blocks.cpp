@@ -1,7 +1,8 @@
 // Blocks of space that become batches, and back.
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
-#include "ops/movement.hpp"
+#include "ops/params/movement.hpp"
 
 namespace ebb::ops {
 namespace {

@@ -1,7 +1,9 @@
-#include "ops/convolutions.hpp"
+#include "ops/params/convolutions.hpp"
 
 #include "ops/families.hpp"
 #include "ops/format.hpp"
+#include "ops/fused.hpp"
+#include "ops/windows.hpp"
 
 namespace ebb::ops {
 namespace {

@@ -1,7 +1,8 @@
 // Grayscale dilation: the largest sum of data and filter under a window.
 #include "ops/families.hpp"
 #include "ops/format.hpp"
-#include "ops/pooling.hpp"
+#include "ops/params/pooling.hpp"
+#include "ops/windows.hpp"
 
 namespace ebb::ops {
 namespace {

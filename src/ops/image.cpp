@@ -1,5 +1,5 @@
 // Images: resizing, cropping, turning.
-#include "ops/image.hpp"
+#include "ops/params/image.hpp"
 
 #include <cmath>
 
@@ -82,6 +82,13 @@ void crop_and_resize(OpCall& call) {
   call.make(DType::kFloat32, shape_of(crops));
 }
 
+// With a value a channel, the fourth channel is opacity: what is filled in is opaque.
+std::array<double, 4> fill_values(std::span<const double> given) noexcept {
+  std::array<double, 4> values{0, 0, 0, 255};
+  std::ranges::copy(given.first(std::min<std::size_t>(given.size(), 3)), values.begin());
+  return values;
+}
+
 void rotate(OpCall& call) {
   const ImageSize images = image_size(call, 0);
   const auto fill = call.numbers(1);
@@ -101,7 +108,8 @@ void rotate(OpCall& call) {
                          .cosine = std::cos(call.number(0)),
                          .center_x = static_cast<double>(images.width) * center[0],
                          .center_y = static_cast<double>(images.height) * center.back(),
-                         .fill = fill});
+                         .one_fill = fill.size() == 1,
+                         .fill = fill_values(fill)});
   call.make(call.input(0).dtype, call.input(0).shape);
 }
 

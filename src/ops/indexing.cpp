@@ -1,5 +1,5 @@
 // Gathers and scatters.
-#include "ops/indexing.hpp"
+#include "ops/params/indexing.hpp"
 
 #include <algorithm>
 

@@ -22,7 +22,12 @@ class KernelTable {
 // The kernels for devices whose memory the host can address. The table must live as long as the
 // process.
 void install_kernels(const KernelTable& table) noexcept;
+// The kernels for one kind of device.
+void install_kernels(DeviceKind kind, const KernelTable& table) noexcept;
 // Null: none are installed for such a device.
 const KernelTable* kernels_for(const Device& device) noexcept;
+// Before work on the memory is queued on the stream: it starts after what its own stream was given
+// so far, and the memory, once freed, waits for it. Throws OutOfMemory.
+void use_on_stream(const StorageRef& memory, StreamId stream);
 
 }  // namespace ebb::ops

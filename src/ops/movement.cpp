@@ -1,7 +1,8 @@
 // Operations that move data and compute nothing.
-#include "ops/movement.hpp"
+#include "ops/params/movement.hpp"
 
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {
@@ -20,6 +21,7 @@ bool is_worth_a_view(const Operand& x, DType dtype, const Shape& shape, const St
   const std::uint64_t bytes = bytes_of(shape, size_of(dtype));
   if (bytes == 0) return false;
   if (is_dense(shape, strides)) return true;
+  if (x.memory.device().link() != nullptr) return false;  // a GPU's kernels take dense operands
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     if (strides[i] < 0) return false;  // backwards through memory: no kernel gains by it
   }

@@ -46,7 +46,16 @@ std::string_view expected(AttributeType type) noexcept {
   }
 }
 
+// For all that a call may leave there, so that keeping it cannot fail.
+void make_room(std::vector<StorageRef>& kept, std::size_t inputs) {
+  constexpr std::size_t kResults = 128;
+  const std::size_t needed = kept.size() + inputs + kResults;
+  if (kept.capacity() < needed) kept.reserve(std::max(needed, 2 * kept.capacity()));
+}
+
 }  // namespace
+
+constinit thread_local std::vector<StorageRef>* captured_memory = nullptr;
 
 OpCall::OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
                std::span<const double> attributes)
@@ -54,16 +63,31 @@ OpCall::OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
   if (place.device.foreign()) {
     fail("device {} is another runtime's, one of Ebb's own is needed", place.device.name());
   }
+  if (captured_memory != nullptr) [[unlikely]]
+    make_room(*captured_memory, inputs.size());
   if (spec.attributes[0].type != AttributeType::kNone || !attributes.empty()) take_attributes();
   take_operands(inputs);
 }
 
 OpCall::~OpCall() {
+  if (captured_memory != nullptr) [[unlikely]]
+    keep_captured();
   for (const MadeTensor& made : workspaces_) place_.context.dispose(made.handle);
   if (committed_) return;
   for (std::size_t i = 0; i < output_count_; ++i) {
     if (output(i).handle != 0) place_.context.dispose(output(i).handle);
   }
+}
+
+// What was queued is not done now: each replay reads and writes this memory again.
+void OpCall::keep_captured() noexcept {
+  std::vector<StorageRef>& kept = *captured_memory;
+  const auto keep = [&](StorageRef& memory) {
+    if (memory) kept.push_back(std::move(memory));
+  };
+  for (Operand& operand : operands_) keep(operand.memory);
+  for (std::size_t i = 0; i < output_count_; ++i) keep(output(i).memory);
+  for (MadeTensor& made : workspaces_) keep(made.memory);
 }
 
 void OpCall::take_operands(std::span<const Handle> inputs) {
@@ -169,7 +193,8 @@ Output& OpCall::make(DType dtype, const Shape& shape) {
                                                 .dtype = dtype,
                                                 .shape = shape,
                                                 .region = place_.region,
-                                                .site = place_.site});
+                                                .site = place_.site,
+                                                .stream = place_.stream});
   made.handle = tensor.handle;
   made.memory = std::move(tensor.memory);
   made.data = tensor.data;
@@ -208,7 +233,8 @@ std::byte* OpCall::workspace(std::uint64_t bytes) {
                                                   .dtype = DType::kUint8,
                                                   .shape = Shape{static_cast<std::int64_t>(bytes)},
                                                   .region = place_.region,
-                                                  .site = place_.site}));
+                                                  .site = place_.site,
+                                                  .stream = place_.stream}));
   return workspaces_.back().data;
 }
 
@@ -217,7 +243,7 @@ void OpCall::convert_input(std::size_t i, DType dtype) {
   workspaces_.reserve(workspaces_.size() + 1);
   const double attribute = static_cast<double>(dtype);
   OpResult converted;
-  run({place_.context, place_.device, place_.region, place_.site}, op_id("Cast"),
+  run({place_.context, place_.device, place_.region, place_.site, place_.stream}, op_id("Cast"),
       handles_.subspan(i, 1), {&attribute, 1}, {&converted, 1});
   workspaces_.push_back({.handle = converted.handle, .memory = {}, .data = nullptr});
   operands_[i] = Operand();  // what it held is let go before resolve() takes the lock

@@ -66,6 +66,9 @@ class InPlace {
   std::size_t count_ = 0;
 };
 
+// While this thread captures: where the memory of its operations is kept. Otherwise null.
+extern constinit thread_local std::vector<StorageRef>* captured_memory;
+
 class OpCall {
  public:
   // What the caller chose beside the operation itself.
@@ -74,6 +77,7 @@ class OpCall {
     Device& device;
     RegionId region = 0;
     SiteId site = 0;
+    StreamId stream = kDefaultStream;
   };
 
   // `inputs` and `attributes` must outlive the call. Throws where the counts of inputs or
@@ -87,6 +91,7 @@ class OpCall {
   const OpSpec& spec() const noexcept { return spec_; }
   Device& device() const noexcept { return place_.device; }
   Context& context() const noexcept { return place_.context; }
+  const Place& place() const noexcept { return place_; }
 
   // ---- operands
   std::size_t inputs() const noexcept { return operands_.size(); }
@@ -118,6 +123,9 @@ class OpCall {
   std::span<const double> numbers(std::size_t i) const noexcept {
     return values_.subspan(at_[i] + 1u, static_cast<std::size_t>(values_[at_[i]]));
   }
+  // All of them, flat as they came, and where each begins.
+  std::span<const double> attributes() const noexcept { return values_; }
+  const std::uint16_t* attribute_offsets() const noexcept { return at_.data(); }
   IntList integers(std::size_t i) const;
   // integers(i) as extents: throws for a negative one.
   Shape shape(std::size_t i) const;
@@ -150,6 +158,8 @@ class OpCall {
     static_assert(sizeof(T) <= kParamBytes && std::is_trivially_destructible_v<T>);
     return *::new (static_cast<void*>(params_)) T(value);
   }
+  // Those bytes, for a kernel of another compiler.
+  std::span<const std::byte> raw_params() const noexcept { return params_; }
   // The meaning has done it all (a view): no kernel runs.
   void done() noexcept { done_ = true; }
   bool is_done() const noexcept { return done_; }
@@ -173,6 +183,7 @@ class OpCall {
 
   void take_operands(std::span<const Handle> inputs);
   void make_dense_but(Strided taken);
+  void keep_captured() noexcept;
   void take_attributes();
   std::size_t take_attribute(const Attribute& attribute, std::size_t at);
   Output& next_output();

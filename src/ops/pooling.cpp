@@ -1,7 +1,8 @@
-#include "ops/pooling.hpp"
+#include "ops/params/pooling.hpp"
 
 #include "ops/families.hpp"
 #include "ops/format.hpp"
+#include "ops/windows.hpp"
 
 namespace ebb::ops {
 namespace {

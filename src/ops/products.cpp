@@ -1,10 +1,11 @@
-#include "ops/products.hpp"
+#include "ops/params/products.hpp"
 
 #include <algorithm>
 
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
 #include "ops/format.hpp"
+#include "ops/fused.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -39,11 +40,17 @@ Shape result_of(const Product& product) {
   return Shape(std::span<const std::int64_t>(dims.data(), product.rank));
 }
 
+bool is_multiplied(DType dtype) {
+  return dtype == DType::kInt32 || dtype == DType::kComplex64 || dtype == DType::kFloat64 ||
+         dtype == DType::kFloat16 || dtype == DType::kBfloat16;
+}
+
 void check_dtypes(const OpCall& call, bool fused) {
   const DType dtype = call.input(0).dtype;
-  const bool known = dtype == DType::kFloat32 ||
-                     (!fused && (dtype == DType::kInt32 || dtype == DType::kComplex64));
-  if (!known) call.fail_dtype(0, fused ? "float32" : "float32, int32 or complex64");
+  const bool known = dtype == DType::kFloat32 || (!fused && is_multiplied(dtype));
+  if (!known)
+    call.fail_dtype(0,
+                    fused ? "float32" : "float32, float64, float16, bfloat16, int32 or complex64");
   if (call.input(1).dtype != dtype) call.fail_dtype(1, name_of(dtype));
 }
 

@@ -1,9 +1,10 @@
 // Reductions, scans and counts.
-#include "ops/reductions.hpp"
+#include "ops/params/reductions.hpp"
 
 #include <algorithm>
 
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <optional>
 
+#include "ebb/memory/device_link.hpp"
 #include "ops/kernels.hpp"
 #include "ops/meaning.hpp"
 
 namespace ebb::ops {
 namespace {
 
-constinit std::atomic<const KernelTable*> host_kernels{nullptr};
+constinit std::array<std::atomic<const KernelTable*>, kDeviceKinds> tables{};
 
 const OpSpec& known(OpId op) {
   const OpSpec* spec = find_op(op);
@@ -54,13 +55,16 @@ Operand checked_operand(Context& context, Handle tensor, std::size_t bytes, std:
 }  // namespace
 
 void install_kernels(const KernelTable& table) noexcept {
-  host_kernels.store(&table, std::memory_order_release);
+  install_kernels(DeviceKind::kSystem, table);
+  install_kernels(DeviceKind::kCustom, table);
+}
+
+void install_kernels(DeviceKind kind, const KernelTable& table) noexcept {
+  tables[static_cast<std::size_t>(kind)].store(&table, std::memory_order_release);
 }
 
 const KernelTable* kernels_for(const Device& device) noexcept {
-  const bool addressable =
-      device.kind() == DeviceKind::kSystem || device.kind() == DeviceKind::kCustom;
-  return addressable ? host_kernels.load(std::memory_order_acquire) : nullptr;
+  return tables[static_cast<std::size_t>(device.kind())].load(std::memory_order_acquire);
 }
 
 namespace {
@@ -68,7 +72,8 @@ namespace {
 std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTable::Row& row,
                      std::span<const Handle> inputs, std::span<const double> attributes,
                      std::span<OpResult> results) {
-  OpCall call({place.context, place.device, place.region, place.site}, spec, inputs, attributes);
+  OpCall call({place.context, place.device, place.region, place.site, place.stream}, spec, inputs,
+              attributes);
   try {
     call.settle(row.strided);
     row.meaning(call);
@@ -108,11 +113,74 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
 void write(Context& context, Handle tensor, std::span<const std::byte> bytes) {
   Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_write");
   context.make_dense(tensor, operand);
-  if (!bytes.empty()) std::memcpy(operand.data, bytes.data(), bytes.size());
+  write_operand(operand, bytes);
+}
+
+namespace {
+
+OpResult copy_made(const RunPlace& place, const Operand& from, MadeTensor& made) {
+  Operand to;
+  to.memory = std::move(made.memory);
+  to.data = made.data;
+  to.dtype = from.dtype;
+  to.shape = from.shape;
+  const std::size_t bytes = bytes_of(from.shape, size_of(from.dtype));
+  Device& source = from.memory.device();
+  if (&source == &place.device && source.link() != nullptr) {
+    use_on_stream(from.memory, place.stream);
+    source.link()->copy(place.stream, to.data, from.data, bytes);
+  } else if (source.link() == nullptr) {
+    write_operand(to, {from.data, bytes});
+  } else if (place.device.link() == nullptr) {
+    read_operand(from, {to.data, bytes});
+  } else {
+    std::vector<std::byte> between(bytes);
+    read_operand(from, between);
+    write_operand(to, between);
+  }
+  return {made.handle, from.dtype, from.shape};
+}
+
+}  // namespace
+
+void use_on_stream(const StorageRef& memory, StreamId stream) {
+  const StreamId home = memory.home_stream();
+  if (home == stream) return;
+  memory.note_use(stream);
+  Heap& heap = *memory.device().heap();
+  if (const std::optional<Event> written = heap.record(home)) {
+    heap.order(stream, *written);
+  } else {
+    heap.wait({home, heap.submitted(home)});
+  }
+}
+
+OpResult copy_to(const RunPlace& place, Handle tensor) {
+  if (place.device.foreign()) {
+    raise(ErrorKind::kInvalidArgument, "[tensor_copy] {} is another runtime's device",
+          place.device.name());
+  }
+  Operand from;
+  place.context.resolve({&tensor, 1}, {&from, 1}, "tensor_copy");
+  if (!from) raise(ErrorKind::kStaleHandle, "[tensor_copy] 0 names no tensor");
+  place.context.make_dense(tensor, from);
+  MadeTensor made = place.context.make_held({.device = &place.device,
+                                             .dtype = from.dtype,
+                                             .shape = from.shape,
+                                             .region = place.region,
+                                             .site = place.site,
+                                             .stream = place.stream});
+  try {
+    return copy_made(place, from, made);
+  } catch (...) {
+    place.context.dispose(made.handle);
+    throw;
+  }
 }
 
 void read(Context& context, Handle tensor, std::span<std::byte> bytes) {
-  pack(checked_operand(context, tensor, bytes.size(), "tensor_read"), bytes.data());
+  const Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_read");
+  read_operand(operand, bytes);
 }
 
 }  // namespace ebb::ops

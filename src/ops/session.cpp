@@ -6,7 +6,12 @@ namespace {
 thread_local Session* innermost = nullptr;
 
 Device& opened(const SessionOptions& options) {
-  return Device::open({.name = options.device, .budget = options.budget});
+  return Device::open(
+      {.kind = kind_of_name(options.device), .name = options.device, .budget = options.budget});
+}
+
+StreamId opened_stream(Device& device, bool own) {
+  return own && device.link() != nullptr ? device.heap()->create_stream() : kDefaultStream;
 }
 
 }  // namespace
@@ -14,6 +19,7 @@ Device& opened(const SessionOptions& options) {
 Session::Session(SessionOptions options)
     : device_(opened(options)),
       context_(Context::create({.name = std::move(options.name)})),
+      stream_(opened_stream(device_, options.own_stream)),
       outer_(innermost) {
   innermost = this;
 }
@@ -21,6 +27,7 @@ Session::Session(SessionOptions options)
 Session::~Session() {
   innermost = outer_;
   context_.reset();
+  if (stream_ != kDefaultStream) device_.heap()->destroy_stream(stream_);
   try {
     Device::close(device_);
   } catch (const Error&) {  // somebody still holds memory of it; it closes with the process
@@ -60,10 +67,11 @@ Tensor detail::tensor_of(DType dtype, const Shape& shape, std::span<const std::b
     raise(ErrorKind::kInvalidArgument, "[tensor] {} elements were given for shape {}",
           bytes.size() / size_of(dtype), shape.to_string());
   }
-  Tensor made(
-      place.context,
-      place.context.make(
-          {.device = &place.device, .dtype = dtype, .shape = shape, .region = place.region}));
+  Tensor made(place.context, place.context.make({.device = &place.device,
+                                                 .dtype = dtype,
+                                                 .shape = shape,
+                                                 .region = place.region,
+                                                 .stream = place.stream}));
   ops::write(place.context, made.handle(), bytes);
   return made;
 }

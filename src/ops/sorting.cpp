@@ -1,5 +1,5 @@
 // Sorting: the largest, the distinct, and where a value belongs in a sorted row.
-#include "ops/sorting.hpp"
+#include "ops/params/sorting.hpp"
 
 #include "ops/axes.hpp"
 #include "ops/families.hpp"

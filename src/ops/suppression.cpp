@@ -1,6 +1,6 @@
 // Non-maximum suppression: boxes [n,4], scores [n]. How many boxes stay is in the data, so the
 // kernel makes the outputs.
-#include "ops/suppression.hpp"
+#include "ops/params/suppression.hpp"
 
 #include "ops/families.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "ebb/base/bytes.hpp"
 #include "ebb/base/error.hpp"
+#include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/context_state.hpp"
@@ -187,6 +188,7 @@ std::vector<SiteHolding> Context::total_holdings(const Device* device, By by) {
 }
 
 void Context::raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who) {
+  if (device.link() != nullptr) device.link()->check();  // a lost device has no memory either
   const Books books = total_memory(&device).books;
   const std::uint64_t budget = device.budget();
   throw OutOfMemory(fmt::format(

@@ -1,7 +1,9 @@
 // References on memory without a tensor: StorageRef, and holds that hosts keep by name.
+#include <cstring>
 #include <mutex>
 
 #include "ebb/base/error.hpp"
+#include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_state.hpp"
 #include "tensor/end_batch.hpp"
@@ -45,6 +47,24 @@ bool Context::resolve(std::span<const Handle> handles, std::span<Operand> operan
     }
   }
   return strided;
+}
+
+void read_operand(const Operand& operand, std::span<std::byte> bytes) {
+  if (bytes.empty()) return;
+  if (DeviceLink* link = operand.memory.device().link()) {
+    link->read(operand.memory.home_stream(), bytes, operand.data);
+  } else {
+    pack(operand, bytes.data());
+  }
+}
+
+void write_operand(const Operand& operand, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  if (DeviceLink* link = operand.memory.device().link()) {
+    link->write(operand.memory.home_stream(), operand.data, bytes);
+  } else {
+    std::memcpy(operand.data, bytes.data(), bytes.size());
+  }
 }
 
 Handle Context::hold_by_name(Handle handle) {

@@ -40,7 +40,7 @@ void Tensor::read(std::span<std::byte> bytes) const {
     raise(ErrorKind::kInvalidArgument, "[read] {} bytes were given, the tensor has {}",
           bytes.size(), has);
   }
-  pack(operand, bytes.data());
+  read_operand(operand, bytes);
 }
 
 std::uint64_t Tensor::checked_elements(DType asked) const {

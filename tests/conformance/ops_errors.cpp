@@ -6,6 +6,7 @@
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
 #include "support/hosts.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -88,7 +89,7 @@ class OpErrors : public testing::Test {
     return made;
   }
 
-  OpenDevice cpu_{{.name = "op errors"}};
+  OpenDevice cpu_{device_options("op errors")};
   ContextPtr context_ = Context::create({.name = "op errors"});
 };
 
@@ -113,7 +114,7 @@ TEST_F(OpErrors, OutOfBudgetIsOutOfMemory) {
   cpu_->set_budget(6 << 20, BudgetMode::kHard);
   ops::OpResult result;
   EXPECT_ERROR(ops::run({*context_, *cpu_}, ops::op_id("Relu"), {{x}}, {}, {&result, 1}),
-               kOutOfMemory, "op errors");
+               kOutOfMemory, cpu_->name());
   EXPECT_EQ(context_->memory().books.live, 1u);
   cpu_->set_budget(0, BudgetMode::kHard);
   ops::run({*context_, *cpu_}, ops::op_id("Relu"), {{x}}, {}, {&result, 1});

@@ -8,6 +8,7 @@
 #include "ebb/io/npy.hpp"
 #include "ebb/ops/session.hpp"
 #include "support/audited.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -20,8 +21,9 @@ std::vector<std::byte> content(const std::string& path) {
 }
 
 TEST(NumPyFiles, AreReadAndWrittenAlike) {
-  Session session;
-  std::ifstream list(EBB_FILES "/list.txt");
+  TestSession session;
+  const std::string folder = from_environment("EBB_FILES", EBB_FILES);
+  std::ifstream list(folder + "/list.txt");
   std::size_t files = 0;
   for (std::string line; std::getline(list, line); ++files) {
     SCOPED_TRACE(line);
@@ -30,7 +32,7 @@ TEST(NumPyFiles, AreReadAndWrittenAlike) {
     bool same = false;
     words >> name >> dtype >> same;
     const std::vector<std::int64_t> dims{std::istream_iterator<std::int64_t>(words), {}};
-    const std::string path = std::string(EBB_FILES "/") + name;
+    const std::string path = folder + "/" + name;
 
     const Tensor read = io::load_npy(path + ".npy");
     EXPECT_EQ(name_of(read.dtype()), dtype);

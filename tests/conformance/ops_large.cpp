@@ -4,6 +4,7 @@
 #include "ebb/memory/memory_limit.hpp"
 #include "ebb/ops/functions.hpp"
 #include "support/audited.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -22,14 +23,14 @@ class LargeOps : public testing::Test {
 };
 
 TEST_F(LargeOps, ElementwiseToTheLast) {
-  Session session;
+  TestSession session;
   const Tensor ones = ops::fill({kCount}, 1, DType::kBool);
   EXPECT_EQ(tail(ones), (std::vector<std::uint8_t>{1, 1, 1}));
   EXPECT_EQ(tail(ops::logical_not(ones)), (std::vector<std::uint8_t>{0, 0, 0}));
 }
 
 TEST_F(LargeOps, MovedToTheLast) {
-  Session session;
+  TestSession session;
   Tensor x = ops::pad_v2(ops::fill({kCount - 3}, 7, DType::kUint8), {0, 3}, 5);
   EXPECT_EQ(x.shape(), Shape{kCount});
   EXPECT_EQ(tail(x), (std::vector<std::uint8_t>{5, 5, 5}));
@@ -43,7 +44,7 @@ TEST_F(LargeOps, MovedToTheLast) {
 }
 
 TEST_F(LargeOps, SumsCountAll) {
-  Session session;
+  TestSession session;
   const Tensor ones = ops::fill({kCount}, 1, DType::kBool);
   EXPECT_EQ(ops::sum(ops::reshape(ones, {3, kCount / 3}), {1}, false).to_vector<std::int32_t>(),
             std::vector<std::int32_t>(3, static_cast<std::int32_t>(kCount / 3)));

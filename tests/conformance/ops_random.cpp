@@ -7,6 +7,7 @@
 
 #include "ebb/ops/functions.hpp"
 #include "support/audited.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -25,7 +26,7 @@ double deviation_of(const Floats& values) {
 }
 
 TEST(RandomOps, UniformFillsItsRange) {
-  Session session;
+  TestSession session;
   const Floats values =
       ops::random_uniform({100, 100}, -2, 6, DType::kFloat32, 42).to_vector<float>();
   EXPECT_GE(*std::ranges::min_element(values), -2);
@@ -35,7 +36,7 @@ TEST(RandomOps, UniformFillsItsRange) {
 }
 
 TEST(RandomOps, NormalHasItsMoments) {
-  Session session;
+  TestSession session;
   const Floats values =
       ops::random_normal({10000}, 3, 2, DType::kFloat32, false, 7).to_vector<float>();
   EXPECT_NEAR(mean_of(values), 3, 0.1);
@@ -47,7 +48,7 @@ TEST(RandomOps, NormalHasItsMoments) {
 }
 
 TEST(RandomOps, ASeedGivesThemAgain) {
-  Session session;
+  TestSession session;
   const auto drawn = [](double seed) {
     return ops::random_uniform({64}, 0, 1, DType::kFloat32, seed).to_vector<float>();
   };
@@ -57,7 +58,7 @@ TEST(RandomOps, ASeedGivesThemAgain) {
 }
 
 TEST(RandomOps, MultinomialFollowsTheProbabilities) {
-  Session session;
+  TestSession session;
   const Tensor probabilities = tensor({0.1f, 0.0f, 0.6f, 0.3f, 1.0f, 0.0f, 0.0f, 0.0f}, {2, 4});
   const Tensor logits = ops::log(probabilities);
   for (const bool normalized : {true, false}) {

@@ -6,6 +6,7 @@
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using Floats = std::vector<float>;
 
 TEST(TensorApi, OperatorsAndFunctions) {
-  Session session;
+  TestSession session;
   const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
   const Tensor y = ops::relu(x - 2.5) + x * 2;
   EXPECT_EQ(y.to_vector<float>(), (Floats{2, 4, 6.5f, 9.5f}));
@@ -25,7 +26,7 @@ TEST(TensorApi, OperatorsAndFunctions) {
 }
 
 TEST(TensorApi, CopiesShareAndEndOnTheirOwn) {
-  Session session;
+  TestSession session;
   Context& context = session.context();
   Tensor a = tensor({1.0f, 2.0f}, {2});
   {
@@ -39,7 +40,7 @@ TEST(TensorApi, CopiesShareAndEndOnTheirOwn) {
 }
 
 TEST(TensorApi, ScopesEndWhatIsMadeInThem) {
-  Session session;
+  TestSession session;
   Tensor kept, dropped;
   {
     Scope scope("step");
@@ -53,7 +54,7 @@ TEST(TensorApi, ScopesEndWhatIsMadeInThem) {
 
 TEST(TensorApi, SaysWhatIsWrong) {
   EXPECT_ERROR(tensor({1.0f}, {1}), kWrongState, "[session]");
-  Session session;
+  TestSession session;
   EXPECT_ERROR(tensor({1.0f}, {2}), kInvalidArgument, "1 elements", "[2]");
   EXPECT_ERROR(tensor({1.0f}, {1}).to_vector<double>(), kInvalidArgument, "float64", "float32");
   EXPECT_ERROR(tensor({1.0f, 2.0f}, {2}).item<float>(), kInvalidArgument, "one element");
@@ -67,7 +68,7 @@ class Files : public testing::Test {
   std::string at(const std::string& name) const { return folder_ + "/" + name; }
 
   const std::string folder_ = testing::TempDir() + "ebb_files";
-  Session session_;
+  TestSession session_;
 };
 
 TEST_F(Files, NpyComesBackToTheBit) {

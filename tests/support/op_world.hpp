@@ -7,6 +7,7 @@
 
 #include "ebb/ops/run.hpp"
 #include "support/hosts.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 
@@ -20,7 +21,7 @@ constexpr DType dtype_of() {
 
 class OpWorld {
  public:
-  explicit OpWorld(std::uint64_t budget = 0) : cpu_({.name = "op world", .budget = budget}) {}
+  explicit OpWorld(std::uint64_t budget = 0) : cpu_(device_options("op world", budget)) {}
 
   Handle make(DType dtype, const Shape& shape) {
     const Handle made = context_->make({.device = cpu_.get(), .dtype = dtype, .shape = shape});

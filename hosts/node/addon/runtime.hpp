@@ -27,6 +27,13 @@ enum Head : std::uint32_t { kOp, kInputs, kViews, kAttributes, kResults, kFrees,
 constexpr std::uint32_t kResultSize = 3 + 8;
 constexpr std::size_t kShared = 6;
 
+// A typed array's memory.
+struct Bytes {
+  void* data = nullptr;
+  std::size_t size = 0;
+};
+Bytes bytes_of(napi_env env, napi_value array);
+
 class Runtime {
  public:
   Runtime() = default;
@@ -34,6 +41,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
+  // Before it is opened: "cpu" otherwise.
+  void set_device(std::string name) { device_name_ = std::move(name); }
   ebb_status open();
   void close() noexcept;
   bool is_open() const { return context_ != 0; }
@@ -53,6 +62,7 @@ class Runtime {
 
   ebb_context context_ = 0;
   ebb_device device_ = 0;
+  std::string device_name_ = "cpu";
   double* inputs_ = nullptr;
   double* views_ = nullptr;
   double* attributes_ = nullptr;

@@ -18,7 +18,17 @@ namespace ebb {
 using DeviceId = std::uint32_t;  // 1 .. kMaxDevices - 1; 0 is none
 inline constexpr DeviceId kMaxDevices = 32;
 
-enum class DeviceKind : std::uint8_t { kSystem = 0, kSimulated = 1, kForeign = 2, kCustom = 3 };
+enum class DeviceKind : std::uint8_t {
+  kSystem = 0,
+  kSimulated = 1,
+  kForeign = 2,
+  kCustom = 3,
+  kCuda = 4,  // "cuda:0": a GPU, through the plug-in
+};
+inline constexpr std::size_t kDeviceKinds = 5;
+
+// "cuda:1" is a GPU's name, any other that of a device of system memory.
+DeviceKind kind_of_name(std::string_view name) noexcept;
 
 // What happens beyond the budget: a request fails, or one warning is given and the program goes on.
 enum class BudgetMode : std::uint8_t { kHard = 0, kSoft = 1 };
@@ -31,6 +41,11 @@ struct DeviceOptions {
   BudgetMode mode = BudgetMode::kHard;
   std::unique_ptr<Heap> heap{};  // custom: the device's memory
 };
+
+// Makes the memory of a kind that this layer does not know; throws Error where it is not there.
+// Installed by that kind's backend when its library is loaded.
+using HeapMaker = std::unique_ptr<Heap> (*)(const DeviceOptions& options);
+void install_heap_maker(DeviceKind kind, HeapMaker maker) noexcept;
 
 // One context's bytes on a foreign device. Only that context writes it, so counting a tensor is a
 // plain store; the device sums the shards of the contexts that use it.
@@ -68,6 +83,8 @@ class Device {
   Pool& pool() noexcept { return *pool_; }
   // The heap under the pool, without the budget. Null: foreign.
   Heap* heap() noexcept { return heap_.get(); }
+  // Copies and captures. Null: the host can address the memory.
+  DeviceLink* link() const noexcept { return link_; }
 
   // The budget limits committed bytes; where the memory is another runtime's, booked bytes.
   // What is cached above a lowered budget goes back at once, what is in use when it has ended.
@@ -117,6 +134,7 @@ class Device {
   std::size_t capacity_ = 0;  // simulated: what was asked for
   std::string name_;
   std::unique_ptr<Heap> heap_;
+  DeviceLink* link_ = nullptr;
   std::unique_ptr<LimitHeap> limit_;
   std::unique_ptr<Pool> pool_;
   std::atomic<std::uint64_t> budget_{0};

@@ -34,6 +34,8 @@ struct Event {
   friend bool operator==(const Event&, const Event&) = default;
 };
 
+class DeviceLink;
+
 struct HeapTraits {
   std::string_view name;           // for messages, "system" or "cuda:0"
   std::size_t alignment = 0;       // of every reserved range; a power of two
@@ -98,6 +100,9 @@ class Heap {
   // Makes work queued on `stream` from now on start after the event. Does not block the caller.
   // Pre: the event was recorded.
   virtual void order(StreamId stream, Event event) noexcept = 0;
+
+  // Copies and captures (ebb/memory/device_link.hpp). Null: the host can address the memory.
+  virtual DeviceLink* link() noexcept { return nullptr; }
 };
 
 }  // namespace ebb

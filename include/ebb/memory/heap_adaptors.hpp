@@ -41,6 +41,7 @@ class HeapAdaptor : public Heap {
   bool done(Event event) noexcept override { return below_.done(event); }
   void wait(Event event) noexcept override { below_.wait(event); }
   void order(StreamId stream, Event event) noexcept override { below_.order(stream, event); }
+  DeviceLink* link() noexcept override { return below_.link(); }
 
  protected:
   Heap& below() const noexcept { return below_; }

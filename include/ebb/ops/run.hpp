@@ -26,6 +26,7 @@ struct RunPlace {
   Device& device;
   RegionId region = 0;  // 0: the root
   SiteId site = 0;
+  StreamId stream = kDefaultStream;  // of the device: where the work is queued
 };
 
 // How many results there are; throws Error(kInvalidArgument) where `results` is too short for them.
@@ -35,5 +36,8 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
 // Host memory to a tensor and back. `bytes` must be the tensor's.
 void write(Context& context, Handle tensor, std::span<const std::byte> bytes);
 void read(Context& context, Handle tensor, std::span<std::byte> bytes);
+
+// A copy of a tensor on the place's device, wherever the tensor is.
+OpResult copy_to(const RunPlace& place, Handle tensor);
 
 }  // namespace ebb::ops

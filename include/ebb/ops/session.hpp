@@ -20,9 +20,10 @@
 namespace ebb {
 
 struct SessionOptions {
-  std::string device = "cpu";
-  std::uint64_t budget = 0;  // bytes; 0: none
+  std::string device = "cpu";  // or "cuda:0"
+  std::uint64_t budget = 0;    // bytes; 0: none
   std::string name = "session";
+  bool own_stream = false;  // on a GPU: its work is queued apart from other sessions'
 };
 
 class Session {
@@ -38,7 +39,7 @@ class Session {
 
   Context& context() noexcept { return *context_; }
   Device& device() noexcept { return device_; }
-  ops::RunPlace place() noexcept { return {*context_, device_, region_}; }
+  ops::RunPlace place() noexcept { return {*context_, device_, region_, 0, stream_}; }
 
  private:
   friend class Scope;
@@ -46,6 +47,7 @@ class Session {
   Device& device_;
   ContextPtr context_;
   RegionId region_ = 0;
+  StreamId stream_ = kDefaultStream;
   Session* outer_;
 };
 

@@ -56,6 +56,8 @@ class [[nodiscard]] StorageRef {
     return {storage_->block.data, storage_->block ? storage_->bytes : 0};
   }
   Device& device() const noexcept { return *storage_->device; }
+  // The stream it was made for: what it holds was written there.
+  StreamId home_stream() const noexcept { return Pool::home_stream(storage_->block); }
   // Must come before work on the memory is queued on that stream: the block, once freed, waits for
   // it. Throws OutOfMemory where the note cannot be kept; then the work must not be queued.
   void note_use(StreamId stream) const;

@@ -9,7 +9,7 @@
 #include "backends/cpu/families.hpp"
 #include "backends/cpu/team.hpp"
 #include "ops/axes.hpp"
-#include "ops/convolutions.hpp"
+#include "ops/params/convolutions.hpp"
 
 namespace ebb::cpu {
 namespace {

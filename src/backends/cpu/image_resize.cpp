@@ -6,7 +6,7 @@
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
 #include "backends/cpu/parallel.hpp"
-#include "ops/image.hpp"
+#include "ops/params/image.hpp"
 
 namespace ebb::cpu {
 namespace {

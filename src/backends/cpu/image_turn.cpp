@@ -5,7 +5,7 @@
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
 #include "backends/cpu/parallel.hpp"
-#include "ops/image.hpp"
+#include "ops/params/image.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -28,11 +28,9 @@ void each_row(const ImageSize& size, Body body) {
 
 double round_up(double value) noexcept { return std::floor(value + 0.5); }
 
-// With a value a channel, the fourth channel is opacity: what is filled in is opaque.
 template <typename T>
 T fill_for(const ops::RotateWalk& walk, std::int64_t channel) noexcept {
-  if (walk.fill.size() == 1) return convert<T>(walk.fill[0]);
-  return convert<T>(channel == 3 ? 255.0 : walk.fill[static_cast<std::size_t>(channel)]);
+  return convert<T>(walk.fill[walk.one_fill ? 0 : static_cast<std::size_t>(channel)]);
 }
 
 bool within(double y, double x, const ImageSize& size) noexcept {

@@ -1,5 +1,5 @@
 // Gathers and scatters.
-#include "ops/indexing.hpp"
+#include "ops/params/indexing.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +9,7 @@
 #include "backends/cpu/families.hpp"
 #include "backends/cpu/parallel.hpp"
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 
 namespace ebb::cpu {
 namespace {

@@ -1,5 +1,5 @@
 // Kernels that move data.
-#include "ops/movement.hpp"
+#include "ops/params/movement.hpp"
 
 #include <cstring>
 
@@ -7,6 +7,7 @@
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
 #include "ops/axes.hpp"
+#include "ops/copy_plan.hpp"
 
 namespace ebb::cpu {
 namespace {

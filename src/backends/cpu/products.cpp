@@ -1,10 +1,11 @@
-// Matrix products: float32 goes to oneDNN; int32 and complex64, which it does not have, are here.
+// Matrix products: float32 goes to oneDNN; the others are here.
 #include "backends/cpu/products.hpp"
 
 #include <algorithm>
 #include <complex>
 #include <cstring>
 
+#include "backends/cpu/element.hpp"
 #include "backends/cpu/epilogue.hpp"
 #include "backends/cpu/families.hpp"
 #include "backends/cpu/parallel.hpp"
@@ -32,6 +33,10 @@ struct Complex {
   }
 };
 
+// A 16-bit float's products are summed as float32.
+template <typename T>
+inline constexpr bool kIsNarrow = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+
 // How far into an operand the matrix lies that goes with the result's matrix `index`, in matrices.
 std::int64_t matrix_index(const Product& p, const std::array<std::int64_t, kMaxRank>& own,
                           std::int64_t index) {
@@ -48,11 +53,21 @@ std::int64_t matrix_index(const Product& p, const std::array<std::int64_t, kMaxR
 // One row of the result: a's elements, `a_step` apart, times b's rows.
 template <typename T>
 void multiply_row(const Product& p, const T* a, std::int64_t a_step, const T* b, T* out) {
-  std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p.columns) * sizeof(T));
-  for (std::int64_t k = 0; k < p.inner; ++k) {
-    const T factor = a[k * a_step];
-    const T* row = b + k * p.columns;
-    for (std::int64_t j = 0; j < p.columns; ++j) out[j] += factor * row[j];
+  if constexpr (kIsNarrow<T>) {
+    for (std::int64_t j = 0; j < p.columns; ++j) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < p.inner; ++k) {
+        sum += static_cast<float>(a[k * a_step]) * static_cast<float>(b[k * p.columns + j]);
+      }
+      out[j] = T(sum);
+    }
+  } else {
+    std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p.columns) * sizeof(T));
+    for (std::int64_t k = 0; k < p.inner; ++k) {
+      const T factor = a[k * a_step];
+      const T* row = b + k * p.columns;
+      for (std::int64_t j = 0; j < p.columns; ++j) out[j] += factor * row[j];
+    }
   }
 }
 
@@ -109,6 +124,12 @@ void product(OpCall& call) {
       return multiply<Wrapping>(call);
     case DType::kComplex64:
       return multiply<Complex>(call);
+    case DType::kFloat64:
+      return multiply<double>(call);
+    case DType::kFloat16:
+      return multiply<Float16>(call);
+    case DType::kBfloat16:
+      return multiply<Bfloat16>(call);
     default:
       return multiply_floats(call);
   }

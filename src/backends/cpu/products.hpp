@@ -1,6 +1,7 @@
 #pragma once
 
-#include "ops/products.hpp"
+#include "ops/op_call.hpp"
+#include "ops/params/products.hpp"
 
 namespace ebb::cpu {
 

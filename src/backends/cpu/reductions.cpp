@@ -1,5 +1,5 @@
 // Reductions: float32 sums and extremes with vectors, everything else one element at a time.
-#include "ops/reductions.hpp"
+#include "ops/params/reductions.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
 #include "ops/axes.hpp"
-#include "ops/reductions.hpp"
+#include "ops/params/reductions.hpp"
 
 namespace ebb::cpu {
 namespace {

@@ -1,5 +1,5 @@
 // Sorting. Elements are ordered by integer keys: NaN counts as the largest, -0 is 0.
-#include "ops/sorting.hpp"
+#include "ops/params/sorting.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Non-maximum suppression: the best box that is left is selected, unless it overlaps one selected
 // before. With a sigma, an overlap lowers its score and it has to queue again.
-#include "ops/suppression.hpp"
+#include "ops/params/suppression.hpp"
 
 #include <algorithm>
 #include <cmath>

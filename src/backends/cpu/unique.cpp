@@ -8,7 +8,7 @@
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
 #include "ops/int_list.hpp"
-#include "ops/sorting.hpp"
+#include "ops/params/sorting.hpp"
 
 namespace ebb::cpu {
 namespace {

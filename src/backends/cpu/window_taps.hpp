@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/pooling.hpp"
+#include "ops/params/pooling.hpp"
 
 namespace ebb::cpu {
 

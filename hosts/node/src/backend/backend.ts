@@ -23,11 +23,16 @@ import { Runtime } from './runtime';
 type DataId = object;
 
 export class EbbBackend extends KernelBackend {
-  readonly runtime = new Runtime();
+  /** Marks data as this backend's: what `EbbData.home` is then. */
+  readonly home: object | undefined = undefined;
   /** Data under ids that other backends gave out. */
   private readonly adopted = new WeakMap<DataId, EbbData>();
   /** Written or moved here, less what is gone: may be below zero. */
   private count = 0;
+
+  constructor(readonly runtime = new Runtime()) {
+    super();
+  }
 
   // ---- storage
 
@@ -127,14 +132,14 @@ export class EbbBackend extends KernelBackend {
   /** Passes an operand to the operation that is being prepared, in the operand's shape. */
   operand(info: TensorInfo, op: string): void {
     const data = info.dataId as EbbData;
-    if (data.handle > 0 && sameShape(info.shape, data.shape)) this.runtime.input(data.handle);
+    if (this.isHere(data) && sameShape(info.shape, data.shape)) this.runtime.input(data.handle);
     else this.operandAs(info, op);
   }
 
   /** As operand(), but a leading axis of one may be left out: products broadcast over such axes. */
   matrices(info: TensorInfo, op: string): void {
     const data = info.dataId as EbbData;
-    if (data.handle > 0 && isOneMore(info.shape, data.shape)) this.runtime.input(data.handle);
+    if (this.isHere(data) && isOneMore(info.shape, data.shape)) this.runtime.input(data.handle);
     else this.operand(info, op);
   }
 
@@ -161,8 +166,12 @@ export class EbbBackend extends KernelBackend {
     for (const info of infos) this.disposeData(info.dataId);
   }
 
+  private isHere(data: EbbData): boolean {
+    return data.handle > 0 && data.home === this.home;
+  }
+
   private known(dataId: DataId): EbbData | undefined {
-    if (!(dataId instanceof EbbData)) return this.adopted.get(dataId);
+    if (!(dataId instanceof EbbData) || dataId.home !== this.home) return this.adopted.get(dataId);
     return dataId.handle > 0 || dataId.strings !== undefined ? dataId : undefined;
   }
 
@@ -180,6 +189,7 @@ export class EbbBackend extends KernelBackend {
 
   private fill(data: EbbData, values: BackendValues | null): void {
     const { dtype, shape } = data;
+    data.home = this.home;
     if (dtype === 'string') {
       data.strings = (values ?? []) as Uint8Array[];
       return;

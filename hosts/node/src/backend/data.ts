@@ -12,6 +12,8 @@ export class EbbData {
   refCount = 1;
   /** Text has no native tensor: its values stay here. */
   strings: Uint8Array[] | undefined = undefined;
+  /** The runtime of another device than the CPU, where the data is on one. */
+  home: object | undefined = undefined;
 
   constructor(
     /** The native tensor; 0 where there is none: text, and data that has moved to another backend. */

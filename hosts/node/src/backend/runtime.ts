@@ -2,7 +2,7 @@
 // (addon/runtime.hpp says what lies where).
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { EbbError } from '../errors';
-import { MAX_RANK, native } from '../native';
+import { MAX_RANK, native as addon } from '../native';
 import { DTYPES, EbbData } from './data';
 
 const enum Head {
@@ -68,7 +68,6 @@ function shapeIn(results: Float64Array, at: number): number[] {
 }
 
 export class Runtime {
-  readonly native = native() as unknown as NativeRuntime;
   private readonly head = new Float64Array(Head.Size);
   private inputs = new Float64Array(64);
   private views = new Float64Array(64 * RESULT_SIZE);
@@ -81,7 +80,7 @@ export class Runtime {
   /** How many pieces of data operations have made. */
   born = 0;
 
-  constructor() {
+  constructor(readonly native = addon() as unknown as NativeRuntime) {
     this.share();
   }
 
@@ -182,7 +181,7 @@ export class Runtime {
     this.native.run();
   }
 
-  private result(index: number): EbbData {
+  protected result(index: number): EbbData {
     const { results } = this;
     const at = index * RESULT_SIZE;
     this.born++;

@@ -1,0 +1,218 @@
+// Ebb's side of the figures on a GPU; bench/cuda/peer.py is the other, bench/cuda/run.sh runs both.
+//
+//   cuda_bench [device] [small]     device: "cuda:0"; small: tiny sizes, to see that it runs ("cpu"
+//   does)
+//
+// Prints one JSON object: figure -> value, in the units of bench/cuda/table.py.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "cuda/bare_launch.hpp"
+#include "cuda/training.hpp"
+
+namespace ebb::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Sizes {
+  std::int64_t many = std::int64_t{1} << 26;  // elements
+  std::int64_t softmax = 8192;
+  std::int64_t matmul = 4096;
+  std::int64_t large_batch = 1024;
+  int live = 10000;
+  int rounds = 7;
+  int scale = 1;  // repetitions are divided by it
+};
+
+constexpr Sizes kSmall{.many = 1 << 12,
+                       .softmax = 64,
+                       .matmul = 64,
+                       .large_batch = 64,
+                       .live = 500,
+                       .rounds = 2,
+                       .scale = 50};
+
+void wait_for(Device& device) {
+  device.heap()->wait({kDefaultStream, device.heap()->submitted(kDefaultStream)});
+}
+
+class Bench {
+ public:
+  Bench(Session& session, const Sizes& sizes) : session_(session), sizes_(sizes) {}
+
+  // The median over rounds of the microseconds that one of `times` repetitions takes, queued one
+  // after the other and waited for at the end.
+  double microseconds(int times, const std::function<void()>& work) {
+    times = std::max(1, times / sizes_.scale);
+    std::vector<double> rounds;
+    for (int round = -1; round < sizes_.rounds; ++round) {  // the first one warms up
+      const auto begin = Clock::now();
+      for (int i = 0; i < times; ++i) work();
+      wait_for(session_.device());
+      const std::chrono::duration<double, std::micro> took = Clock::now() - begin;
+      if (round >= 0) rounds.push_back(took.count() / times);
+    }
+    std::nth_element(rounds.begin(), rounds.begin() + std::ssize(rounds) / 2, rounds.end());
+    return rounds[rounds.size() / 2];
+  }
+
+  void set(const std::string& figure, double value) { figures_[figure] = value; }
+  Session& session() { return session_; }
+  const Sizes& sizes() const { return sizes_; }
+
+  void print() const {
+    std::printf("{");
+    for (auto at = figures_.begin(); at != figures_.end(); ++at) {
+      std::printf("%s\"%s\": %.6g", at == figures_.begin() ? "" : ", ", at->first.c_str(),
+                  at->second);
+    }
+    std::printf("}\n");
+  }
+
+ private:
+  Session& session_;
+  Sizes sizes_;
+  std::map<std::string, double> figures_;
+};
+
+void pool(Bench& bench) {
+  Pool& pool = bench.session().device().pool();
+  constexpr std::size_t kBytes = 4096;
+  bench.set("pool_pair", bench.microseconds(200000, [&] { pool.free(pool.allocate(kBytes)); }));
+
+  std::mt19937 random(1);
+  std::vector<Block> live(static_cast<std::size_t>(bench.sizes().live));
+  for (Block& block : live) block = pool.allocate(256 + random() % 65536);
+  // One operation is a free or an allocation, of blocks in random order.
+  std::vector<std::uint32_t> order(1 << 16);
+  for (std::uint32_t& place : order) place = random() % static_cast<std::uint32_t>(live.size());
+  std::vector<std::size_t> bytes(order.size());
+  for (std::size_t& size : bytes) size = 256 + random() % 65536;
+  std::size_t i = 0;
+  const double pair = bench.microseconds(200000, [&] {
+    Block& block = live[order[i % order.size()]];
+    pool.free(block);
+    block = pool.allocate(bytes[i % bytes.size()]);
+    ++i;
+  });
+  bench.set("pool_live", pair / 2);
+  for (const Block block : live) pool.free(block);
+}
+
+Tensor random(const std::vector<std::int64_t>& dims) {
+  return ops::random_uniform(dims, -1, 1, DType::kFloat32, 1);
+}
+
+void elementwise(Bench& bench) {
+  if (const std::optional<double> bare = bare_launch_us(1000)) bench.set("bare_launch", *bare);
+  {
+    const Tensor a = random({8});
+    bench.set("add_8", bench.microseconds(1000, [&] { (void)ops::add(a, a); }));
+  }
+  const std::int64_t many = bench.sizes().many;
+  const Tensor a = random({many});
+  const Tensor b = random({many});
+  const Tensor two = ops::fill({}, 2, DType::kFloat32);
+  const Tensor one = ops::fill({}, 1, DType::kFloat32);
+  const double add = bench.microseconds(50, [&] { (void)ops::add(a, b); });
+  bench.set("add_64m", 3 * 4 * static_cast<double>(many) / add / 1e6);
+  bench.set("relu_64m", bench.microseconds(50, [&] { (void)ops::relu(a * two + one); }));
+  bench.set("sum_64m", bench.microseconds(100, [&] { (void)ops::sum(a, {0}, false); }));
+}
+
+void softmax(Bench& bench) {
+  const Tensor x = random({bench.sizes().softmax, bench.sizes().softmax});
+  bench.set("softmax", bench.microseconds(100, [&] { (void)ops::softmax(x, -1); }));
+}
+
+void products(Bench& bench) {
+  const std::int64_t n = bench.sizes().matmul;
+  const double work =
+      2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  const auto rate = [&](const Tensor& a, const Tensor& b) {
+    const double took =
+        bench.microseconds(50, [&] { (void)ops::batch_mat_mul(a, b, false, false); });
+    return work / took / 1e6;
+  };
+  const Tensor a = random({n, n});
+  const Tensor b = random({n, n});
+  bench.set("matmul_f32", rate(a, b));
+  bench.set("matmul_bf16", rate(ops::cast(a, DType::kBfloat16), ops::cast(b, DType::kBfloat16)));
+}
+
+template <typename Net>
+void train(Bench& bench, const std::string& name, const std::vector<std::int64_t>& image,
+           std::int64_t size) {
+  const TrainingBatch batch = make_batch(size, image, 0.01, 3);
+  Tensor parameters = Net::initial(7);
+  Tensor loss = Net::step(parameters, batch).loss;
+  const float first = loss.item<float>();
+  bench.set(name, bench.microseconds(200, [&] {
+    StepResult result = Net::step(parameters, batch);
+    parameters = std::move(result.parameters);
+    loss = std::move(result.loss);
+  }));
+  const float last = loss.item<float>();
+  if (!(last < first)) {
+    raise(ErrorKind::kInternal, "[{}] the loss went from {} to {}, less was to be", name, first,
+          last);
+  }
+  if (bench.session().device().heap()->link() == nullptr) return;  // nothing to replay on the host
+  Capture capture;
+  StepResult recorded = Net::step(parameters, batch);
+  Replay replay = capture.end();
+  bench.set(name + "_replayed", bench.microseconds(200, [&] {
+    replay.run();
+    replay.set(parameters, recorded.parameters);
+  }));
+}
+
+void training(Bench& bench) {
+  const std::int64_t large = bench.sizes().large_batch;
+  train<DenseNet>(bench, "mlp_32", {784}, 32);
+  train<DenseNet>(bench, "mlp_1024", {784}, large);
+  train<ConvNet>(bench, "conv_32", {28, 28, 1}, 32);
+  train<ConvNet>(bench, "conv_1024", {28, 28, 1}, large);
+}
+
+// Committed memory at its peak, against what was asked for at its peak.
+void peak(Bench& bench) {
+  Device& device = bench.session().device();
+  const std::uint64_t asked = bench.session().context().books(&device).peak_bytes;
+  bench.set("peak_committed", static_cast<double>(device.peak_committed()) / 1048576);
+  bench.set("peak_requested", static_cast<double>(asked) / 1048576);
+}
+
+int main_of_cuda(int count, char** values) {
+  const std::string name = count > 1 ? values[1] : "cuda:0";
+  const bool small = count > 2 && std::string(values[2]) == "small";
+  Session session({.device = name});
+  Bench bench(session, small ? kSmall : Sizes());
+  elementwise(bench);
+  softmax(bench);
+  products(bench);
+  training(bench);
+  peak(bench);
+  pool(bench);  // its blocks are in no books, so it comes after the peak
+  bench.print();
+  return 0;
+}
+
+}  // namespace
+}  // namespace ebb::bench
+
+int main(int count, char** values) {
+  try {
+    return ebb::bench::main_of_cuda(count, values);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuda_bench: %s\n", error.what());
+    return 1;
+  }
+}

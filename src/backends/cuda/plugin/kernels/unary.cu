@@ -1,0 +1,174 @@
+// Elementwise operations on one operand. float32 has a kernel for each operation, other dtypes
+// share one for each kind of arithmetic.
+#include "backends/cuda/plugin/kernels/launch.cuh"
+#include "backends/cuda/plugin/kernels/plans.cuh"
+#include "backends/cuda/plugin/kernels/unary.cuh"
+
+namespace ebb::cuda {
+namespace {
+
+constexpr int kWidth = 4;   // floats of a load
+constexpr int kUnroll = 2;  // loads in flight
+
+// ---- dense float32
+
+template <typename Function, typename Out>
+__global__ void __launch_bounds__(kThreads)
+    map_floats(const float* x, Out* y, std::int64_t count, Numbers numbers) {
+  using In = Pack<float, kWidth>;
+  using To = Pack<Out, kWidth>;
+  const Function function;
+  const std::int64_t packs = count / kWidth;
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreads * kUnroll;
+  for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads * kUnroll + threadIdx.x; at < packs;
+       at += stride) {
+    In in[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (at + u * kThreads < packs) in[u] = reinterpret_cast<const In*>(x)[at + u * kThreads];
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (at + u * kThreads >= packs) break;
+      To to;
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) {
+        to.element[i] = convert<Out>(function(in[u].element[i], numbers));
+      }
+      reinterpret_cast<To*>(y)[at + u * kThreads] = to;
+    }
+  }
+  const std::int64_t tail = packs * kWidth + first();
+  if (tail < count) y[tail] = convert<Out>(function(x[tail], numbers));
+}
+
+using FloatMap = void (*)(cudaStream_t, const void*, void*, std::int64_t, const Numbers&);
+
+template <typename Function, typename Out>
+void launch_floats(cudaStream_t stream, const void* x, void* y, std::int64_t count,
+                   const Numbers& numbers) {
+  map_floats<Function, Out>
+      <<<blocks_for(count, kThreads * kUnroll * kWidth), kThreads, 0, stream>>>(
+          static_cast<const float*>(x), static_cast<Out*>(y), count, numbers);
+}
+
+struct FloatMaps {
+  FloatMap by_op[64] = {};
+  FloatMaps() {
+    add<float>(unary::Real());
+    add<Bool>(unary::Predicates());
+  }
+  template <typename Out, typename... Functions>
+  void add(List<Functions...>) {
+    ((by_op[Functions::kOp] = launch_floats<Functions, Out>), ...);
+  }
+};
+
+// ---- any dtype and strides
+
+struct Any {
+  const void* x;
+  void* y;
+  DType from, to;
+  std::uint32_t count;
+  ops::OpId op;
+  bool flat;
+  Numbers numbers;
+};
+
+template <typename A, typename Function>
+__device__ void map_with(const Any& any, const Walk<1>& walk) {
+  for (std::int64_t i = first(); i < any.count; i += all()) {
+    std::int32_t offset[1] = {static_cast<std::int32_t>(i)};
+    if (!any.flat) walk.at(static_cast<std::uint32_t>(i), offset);
+    store_any(any.to, any.y, i, Function()(load_any<A>(any.from, any.x, offset[0]), any.numbers));
+  }
+}
+
+template <typename A, typename... Functions>
+__device__ void map_listed(List<Functions...>, const Any& any, const Walk<1>& walk) {
+  (void)((any.op == Functions::kOp && (map_with<A, Functions>(any, walk), true)) || ...);
+}
+
+template <typename A>
+__global__ void __launch_bounds__(kThreads) map_any(Any any, Walk<1> walk) {
+  if constexpr (kIsComplex<A>) {
+    map_listed<A>(unary::OfComplex(), any, walk);
+  } else {
+    map_listed<A>(unary::Real(), any, walk);
+    map_listed<A>(unary::Predicates(), any, walk);
+  }
+}
+
+void launch_any(cudaStream_t stream, const Any& any, const Walk<1>& walk) {
+  const unsigned blocks = blocks_for(any.count);
+  switch (any.from) {
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kBfloat16:
+      map_any<float><<<blocks, kThreads, 0, stream>>>(any, walk);
+      break;
+    case DType::kComplex64:
+      map_any<Complex64><<<blocks, kThreads, 0, stream>>>(any, walk);
+      break;
+    case DType::kInt64:
+      map_any<std::int64_t><<<blocks, kThreads, 0, stream>>>(any, walk);
+      break;
+    default:
+      map_any<double><<<blocks, kThreads, 0, stream>>>(any, walk);
+  }
+}
+
+std::byte* moved(const void* pointer, DType dtype, std::int64_t count) {
+  return static_cast<std::byte*>(const_cast<void*>(pointer)) +
+         count * static_cast<std::int64_t>(bytes_of(dtype));
+}
+
+void unary_kernel(Call& call) {
+  static const FloatMaps maps;
+  const ebb_cuda_tensor& x = call.input(0);
+  ebb_cuda_tensor& y = call.output(0);
+  const std::int64_t count = elements(y);
+  if (count == 0) return;
+  Numbers numbers;
+  for (std::size_t i = 0; i < ops::find_op(call.op())->attribute_count() && i < 2; ++i) {
+    numbers.value[i] = call.number(i);
+  }
+  const bool flat = x.dense != 0;
+  if (dtype_of(x) == DType::kFloat32 && flat && aligned<float4>(x.data) &&
+      aligned<float4>(y.data)) {
+    maps.by_op[call.op()](call.stream(), x.data, y.data, count, numbers);
+    return launched("an elementwise operation");
+  }
+  const DType from = dtype_of(x), to = dtype_of(y);
+  std::int64_t done = 0;  // parts come in the order of the output
+  each_part(elementwise_plan<1>(y, {&x}), {0}, [&](const Plan<1>& plan, const auto& offsets) {
+    const Any any{.x = moved(x.data, from, offsets[0]),
+                  .y = moved(y.data, to, done),
+                  .from = from,
+                  .to = to,
+                  .count = static_cast<std::uint32_t>(plan.elements()),
+                  .op = call.op(),
+                  .flat = flat,
+                  .numbers = numbers};
+    launch_any(call.stream(), any, Walk<1>(plan));
+    launched("an elementwise operation");
+    done += any.count;
+  });
+}
+
+struct Registrations {
+  Registrations() {
+    add(unary::Real());
+    add(unary::Predicates());
+    add(List<unary::ComplexAbs>());
+  }
+  template <typename... Functions>
+  void add(List<Functions...>) {
+    (Registration(Functions::kOp, unary_kernel), ...);
+  }
+};
+const Registrations registered;
+
+}  // namespace
+}  // namespace ebb::cuda

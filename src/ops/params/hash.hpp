@@ -1,0 +1,44 @@
+// One number for the layout of every parameter struct: what two compilers must agree on before they
+// hand such structs to each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "ops/params/convolutions.hpp"
+#include "ops/params/elementwise.hpp"
+#include "ops/params/image.hpp"
+#include "ops/params/indexing.hpp"
+#include "ops/params/movement.hpp"
+#include "ops/params/pooling.hpp"
+#include "ops/params/products.hpp"
+#include "ops/params/reductions.hpp"
+#include "ops/params/sorting.hpp"
+#include "ops/params/suppression.hpp"
+
+namespace ebb::ops {
+
+namespace detail {
+
+template <typename... Params>
+consteval std::uint64_t hash_of_layouts() {
+  static_assert((std::is_standard_layout_v<Params> && ...));
+  static_assert((std::is_trivially_copyable_v<Params> && ...));
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::size_t number : {sizeof(Params)..., alignof(Params)...}) {
+    hash = (hash ^ number) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+}  // namespace detail
+
+// Every struct that a meaning leaves for its kernel.
+inline constexpr std::uint64_t kParamsHash =
+    detail::hash_of_layouts<Walk<1>, Walk<2>, Walk<3>, ReduceParams, ScanParams, MoveParams,
+                            TwoMovesParams, PartsParams, MirrorParams, GatherParams, NdParams,
+                            TopKWalk, UniqueWalk, SearchWalk, ResizeWalk, CropWalk, RotateWalk,
+                            TransformWalk, Product, Convolution, Pooling, SuppressionWalk>();
+
+}  // namespace ebb::ops

@@ -1,0 +1,165 @@
+// What only a GPU can tell. Skipped unless EBB_TEST_DEVICE names one.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "backends/cuda/cuda_heap.hpp"
+#include "ebb/ebb.hpp"
+#include "ebb/ops/functions.hpp"
+#include "support/audited.hpp"
+#include "support/expect_error.hpp"
+#include "support/test_device.hpp"
+
+namespace ebb::test {
+namespace {
+
+using Floats = std::vector<float>;
+constexpr std::uint64_t kMegabyte = 1 << 20;
+
+class Gpu : public testing::Test {
+ protected:
+  Gpu() : name_(from_environment("EBB_TEST_DEVICE", "")) {}
+  void SetUp() override {
+    if (kind_of_name(name_) != DeviceKind::kCuda) GTEST_SKIP() << "EBB_TEST_DEVICE names no GPU";
+  }
+  // As the driver sees it, all processes together.
+  static std::uint64_t free_bytes(Device& device) {
+    const auto& heap = static_cast<const cuda::CudaHeap&>(*device.heap());
+    ebb_cuda_device_info info{};
+    EXPECT_EQ(heap.table().device_describe(heap.device(), &info), EBB_CUDA_OK);
+    return info.free_bytes;
+  }
+
+  // The first launch of a kernel loads its code, which takes device memory too.
+  static void warm_up() {
+    const Tensor small = ops::fill({4}, 1, DType::kFloat32);
+    EXPECT_EQ(ops::slice(small, {3}, {1}).item<float>(), 1.0f);
+  }
+
+  const std::string name_;
+};
+
+TEST_F(Gpu, ComputesAndReads) {
+  Session session({.device = name_});
+  const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
+  EXPECT_EQ(ops::add(x, x).to_vector<float>(), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(ops::batch_mat_mul(x, x, false, false).to_vector<float>(), (Floats{7, 10, 15, 22}));
+}
+
+TEST_F(Gpu, CopiesOfAllSizesComeBack) {
+  Session session({.device = name_});
+  for (const std::int64_t count : {1, 3, 1000, 16384, 1 << 20, (4 << 20) + 7, 33 << 20}) {
+    Floats values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 8191);
+    EXPECT_EQ(tensor(values, {count}).to_vector<float>(), values) << count;
+  }
+  EXPECT_GT(session.device().link()->staging_bytes(), 0u);
+}
+
+TEST_F(Gpu, TrimGivesMemoryBackToTheDriver) {
+  Session session({.device = name_});
+  warm_up();
+  session.device().pool().trim(SIZE_MAX);
+  const std::uint64_t before = free_bytes(session.device());
+  {
+    const Tensor large = ops::fill({64 << 20}, 1, DType::kFloat32);
+    EXPECT_EQ(ops::slice(large, {(64 << 20) - 1}, {1}).item<float>(), 1.0f);
+    EXPECT_LE(free_bytes(session.device()), before - 256 * kMegabyte);
+  }
+  session.device().pool().wait_pending();
+  session.device().pool().trim(SIZE_MAX);
+  EXPECT_GE(free_bytes(session.device()) + 8 * kMegabyte, before);
+}
+
+TEST_F(Gpu, AThousandTensorsFitABudget) {
+  Session session({.device = name_, .budget = 256 * kMegabyte});
+  warm_up();
+  const std::uint64_t before = free_bytes(session.device());
+  std::uint64_t least = before;
+  for (int i = 0; i < 1000; ++i) {
+    static_cast<void>(ops::fill({2 << 20}, i, DType::kFloat32));
+    if (i % 100 == 0) least = std::min(least, free_bytes(session.device()));
+  }
+  EXPECT_LE(before - least, 256 * kMegabyte);
+  EXPECT_ERROR(ops::fill({128 << 20}, 0, DType::kFloat32), kOutOfMemory, "[Fill]");
+}
+
+// Fills, adds and frees in random order on a stream of its own; what is read is right.
+void work_on_a_stream(const std::string& device, unsigned seed) {
+  Session session({.device = device, .own_stream = true});
+  std::mt19937 random(seed);
+  std::vector<std::pair<Tensor, float>> live;
+  for (int i = 0; i < 500; ++i) {
+    const auto count = static_cast<std::int64_t>(1 + random() % 200000);
+    const float value = static_cast<float>(random() % 1000);
+    const Tensor made = ops::fill({count}, value, DType::kFloat32);
+    live.emplace_back(ops::add(made, made), 2 * value);
+    if (live.size() < 8) continue;
+    const std::size_t at = random() % live.size();
+    const auto [tensor, expected] = std::move(live[at]);
+    live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+    if (i % 5 == 0) {
+      EXPECT_EQ(tensor.to_vector<float>(),
+                Floats(static_cast<std::size_t>(tensor.shape().elements()), expected));
+    }
+  }
+}
+
+TEST_F(Gpu, EightStreamsFromEightThreads) {
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    threads.emplace_back([&, seed] { EXPECT_NO_THROW(work_on_a_stream(name_, seed)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Gpu, CapturesAndReplays) {
+  Session session({.device = name_});
+  const Tensor x = tensor({1.0f, 2.0f}, {2});
+  std::optional<Replay> step;
+  Tensor y;
+  {
+    Capture capture;
+    y = ops::relu(x * 2 + 1);
+    step.emplace(capture.end());
+  }
+  step->run();
+  EXPECT_EQ(y.to_vector<float>(), (Floats{3, 5}));
+  step->set(x, tensor({-5.0f, 6.0f}, {2}));
+  for (int i = 0; i < 100; ++i) step->run();
+  EXPECT_EQ(y.to_vector<float>(), (Floats{0, 13}));
+  EXPECT_GT(session.context().memory().books.held.count, 0u);
+  step.reset();
+  EXPECT_EQ(session.context().memory().books.held.count, 0u);
+}
+
+TEST_F(Gpu, AReadNobodyWaitsFor) {
+  Session session({.device = name_});
+  Tensor x = ops::fill({16 << 20}, 3, DType::kFloat32);
+  for (int i = 0; i < 50; ++i) x = ops::add(x, x * 0);
+  AsyncRead read(session.context(), x.handle());
+  x = Tensor();
+  std::uint64_t polls = 0;
+  while (!read.done()) ++polls;
+  EXPECT_GT(polls, 0u);
+  Floats values(16 << 20);
+  read.take(std::as_writable_bytes(std::span(values)));
+  EXPECT_EQ(values, Floats(16 << 20, 3));
+}
+
+TEST_F(Gpu, MovesToTheHostAndBack) {
+  Session session({.device = name_});
+  Context& context = session.context();
+  Device& cpu = Device::open({.name = "gpu moves"});
+  const Tensor x = tensor({1.0f, 2.0f}, {2});
+  {
+    const Tensor there(context, ops::copy_to({context, cpu}, x.handle()).handle);
+    const Tensor back(context, ops::copy_to(session.place(), there.handle()).handle);
+    EXPECT_EQ(ops::add(back, x).to_vector<float>(), (Floats{2, 4}));
+  }
+  Device::close(cpu);
+}
+
+}  // namespace
+}  // namespace ebb::test
