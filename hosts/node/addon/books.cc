@@ -1,5 +1,6 @@
 // Reading the books: counters, reports, sites, the audit.
 #include "bridge.hpp"
+#include "runtime.hpp"
 
 namespace ebb::node {
 namespace {
@@ -54,10 +55,15 @@ napi_value memory(napi_env env, napi_callback_info info) {
   return result;
 }
 
+// What JavaScript has decided and not yet said: tensors to watch, data of backend `ebb` to end.
+void settle(World& world) {
+  if (world.is_open()) world.flush();
+  if (world.runtime->is_open()) world.runtime->end_freed();
+}
+
 napi_value audit(napi_env env, napi_callback_info info) {
   const Arguments<> arguments(env, info);
-  World& world = *arguments.world;
-  if (world.is_open()) world.flush();
+  settle(*arguments.world);
   check(env, ebb_audit());
   return nullptr;
 }
@@ -78,7 +84,7 @@ napi_value site(napi_env env, napi_callback_info info) {
 napi_value report(napi_env env, napi_callback_info info) {
   const Arguments<3> arguments(env, info);
   World& world = *arguments.world;
-  if (world.is_open()) world.flush();
+  settle(world);
   ebb_report_options options{};
   options.size = sizeof options;
   options.top = arguments.integer<std::uint32_t>(0);
@@ -93,8 +99,7 @@ napi_value report(napi_env env, napi_callback_info info) {
 
 napi_value snapshot(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
-  World& world = *arguments.world;
-  if (world.is_open()) world.flush();
+  settle(*arguments.world);
   check(env, ebb_snapshot_write(arguments.text(0).c_str()));
   return nullptr;
 }

@@ -133,6 +133,58 @@ test('time and profile', async () => {
   x.dispose();
 });
 
+for (const [inner, columns] of [
+  [1, 1],
+  [3, 7],
+  [128, 128],
+  [33, 131],
+  [5, 300],
+]) {
+  test(`one row times ${inner}x${columns}, with bias and relu, is what a plain loop says`, () => {
+    const number = (i) => Math.fround(Math.sin(i * 12.9898) * 2);
+    const x = Float32Array.from({ length: inner }, (_, i) => number(i));
+    const w = Float32Array.from({ length: inner * columns }, (_, i) => number(i + 1000));
+    const bias = Float32Array.from({ length: columns }, (_, i) => number(i + 5000));
+    const sums = Array.from(bias, (b, j) =>
+      x.reduce((sum, v, k) => sum + v * w[k * columns + j], b),
+    );
+    const [a, b, c] = [
+      tf.tensor2d(x, [1, inner]),
+      tf.tensor2d(w, [inner, columns]),
+      tf.tensor1d(bias),
+    ];
+    const products = tidyValues(() => tf.fused.matMul({ a, b, bias: c, activation: 'relu' }));
+    const plain = tidyValues(() => tf.matMul(a, b).add(c).relu());
+    products.forEach((value, j) => {
+      const expected = Math.max(0, sums[j]);
+      assert.ok(Math.abs(value - expected) <= 1e-5 * inner, `${j}: ${value}, not ${expected}`);
+      assert.ok(
+        Math.abs(plain[j] - expected) <= 1e-5 * inner,
+        `${j}: ${plain[j]}, not ${expected}`,
+      );
+    });
+    tf.dispose([a, b, c]);
+  });
+}
+
+test('stacks of matrices, of one and of many', () => {
+  const [a, b] = tf.tidy(() => [
+    tf.range(0, 6).reshape([2, 3]),
+    tf.range(0, 12).reshape([3, 4]),
+  ]);
+  const flat = tidyValues(() => tf.matMul(a, b));
+  const stack = tf.tidy(() => tf.matMul(a.reshape([1, 2, 3]), b.reshape([1, 3, 4])));
+  assert.deepEqual(stack.shape, [1, 2, 4]);
+  assert.deepEqual(values(stack), flat);
+  const many = tf.tidy(() => tf.matMul(tf.stack([a, a]), b.expandDims(0)));
+  assert.deepEqual(many.shape, [2, 2, 4]);
+  assert.deepEqual(values(many), [...flat, ...flat]);
+  const deep = tf.tidy(() => tf.matMul(a.reshape([1, 1, 2, 3]), tf.stack([b, b]).expandDims(0)));
+  assert.deepEqual(deep.shape, [1, 2, 2, 4]);
+  assert.deepEqual(values(deep), [...flat, ...flat]);
+  tf.dispose([a, b, stack, many, deep]);
+});
+
 test('an einsum is a product of matrices', () => {
   const [a, b] = tf.tidy(() => [
     tf.range(0, 24).reshape([2, 3, 4]),

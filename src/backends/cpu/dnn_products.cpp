@@ -5,6 +5,7 @@
 #include "backends/cpu/dnn_run.hpp"
 #include "backends/cpu/epilogue.hpp"
 #include "backends/cpu/products.hpp"
+#include "backends/cpu/row_product.hpp"
 #include "backends/cpu/team.hpp"
 #include "ops/axes.hpp"
 
@@ -94,12 +95,23 @@ PlanKey key(const Product& p, bool bias) {
   return key;
 }
 
+bool is_small_row(const Product& p) {
+  return p.rows == 1 && p.batch_axes() == 0 && !p.transpose_b &&
+         p.inner * p.columns <= kRowProductElements;
+}
+
 }  // namespace
 
 void multiply_floats(OpCall& call) {
   const ops::Epilogue& epilogue = call.params<Product>().epilogue;
   const bool bias = epilogue.bias.given && is_per_column(epilogue.bias, call.output(0).shape);
   const Product product = folded(call.params<Product>());
+  if (is_small_row(product)) {
+    multiply_row({call.in<float>(0), call.in<float>(1), bias ? call.in<float>(2) : nullptr,
+                  call.out<float>(0), product.inner, product.columns});
+    if (!epilogue.empty()) apply_epilogue(call, epilogue, bias);
+    return;
+  }
   Plan& plan = PlanCache::here().get(key(product, bias), [&] { return make_plan(product, bias); });
   const std::array<const void*, 4> data{call.in<float>(0), call.in<float>(1), call.out<float>(0),
                                         bias ? call.in<float>(2) : nullptr};

@@ -18,9 +18,23 @@ import {
   unwritten,
   zeros,
 } from './data';
+import { runOp } from './kernel';
 import { Runtime } from './runtime';
 
 type DataId = object;
+
+/**
+ * Scalars, as a program has them everywhere. V8 keeps arrays as small as theirs within its heap, and would have to
+ * move one out before the addon can read it.
+ */
+function isOneNumber(
+  values: BackendValues | null,
+  shape: number[],
+  dtype: DataType,
+): values is Float32Array | Int32Array | Uint8Array {
+  const isNumber = dtype === 'float32' || dtype === 'int32' || dtype === 'bool';
+  return isNumber && ArrayBuffer.isView(values) && sizeOf(shape) === 1;
+}
 
 export class EbbBackend extends KernelBackend {
   /** Marks data as this backend's: what `EbbData.home` is then. */
@@ -37,6 +51,9 @@ export class EbbBackend extends KernelBackend {
   // ---- storage
 
   override write(values: BackendValues | null, shape: number[], dtype: DataType): EbbData {
+    if (isOneNumber(values, shape, dtype)) {
+      return runOp(this, 'Fill', [], { shape, value: values[0], dtype });
+    }
     const data = new EbbData(0, shape, dtype);
     this.fill(data, values);
     this.count++;

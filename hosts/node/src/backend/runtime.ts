@@ -50,12 +50,11 @@ const whole = (size: number): number => ((size | 0) === size ? size | 0 : size);
 /** The shape whose rank lies at `at`. Literals make arrays of just that length. */
 function shapeIn(results: Float64Array, at: number): number[] {
   const rank = results[at] as number;
-  const [a, b] = [whole(results[at + 1] as number), whole(results[at + 2] as number)];
+  if (rank === 0) return [];
+  const a = whole(results[at + 1] as number);
+  if (rank === 1) return [a];
+  const b = whole(results[at + 2] as number);
   switch (rank) {
-    case 0:
-      return [];
-    case 1:
-      return [a];
     case 2:
       return [a, b];
     case 3:

@@ -15,7 +15,11 @@ const plain = op('_FusedMatMul', ['a', 'b', 'bias?', 'preluActivationWeights?'])
  * were, and gives the product without that axis as well.
  */
 function product(name: 'BatchMatMul' | '_FusedMatMul'): Kernel {
-  const run = op(name, ['a[]', 'b[]', ...(name === '_FusedMatMul' ? ['bias?', 'preluActivationWeights?'] : [])]);
+  const run = op(name, [
+    'a[]',
+    'b[]',
+    ...(name === '_FusedMatMul' ? ['bias?', 'preluActivationWeights?'] : []),
+  ]);
   return (params) => {
     const { a, b, bias, preluActivationWeights } = params.inputs as Record<string, TensorInfo>;
     // These are laid over the product, however many axes it has.
