@@ -16,15 +16,8 @@ BinaryRow RowOf(Function) {
   return [](const void* a, std::int64_t a_step, const void* b, std::int64_t b_step, void* out,
             std::int64_t count) {
     const hn::ScalableTag<T> d;
-    T* HWY_RESTRICT to = static_cast<T*>(out);
-    Pairs(d, static_cast<const T*>(a), a_step, static_cast<const T*>(b), b_step,
-          static_cast<std::size_t>(count), [&](auto x, auto y, std::size_t i, std::size_t some) {
-            if (some == hn::Lanes(d)) {
-              hn::StoreU(Function()(x, y), d, to + i);
-            } else {
-              StoreSome(Function()(x, y), d, to + i, some);
-            }
-          });
+    MapPairs(d, static_cast<const T*>(a), a_step, static_cast<const T*>(b), b_step,
+             static_cast<T*>(out), static_cast<std::size_t>(count), Function());
   };
 }
 
@@ -70,7 +63,10 @@ namespace ebb::cpu {
 
 HWY_EXPORT(AddArithmetic);
 
-void add_vector_binary_rows(BinaryRows& rows) { HWY_DYNAMIC_DISPATCH(AddArithmetic)(rows); }
+void add_vector_binary_rows(BinaryRows& rows) {
+  HWY_DYNAMIC_DISPATCH(AddArithmetic)(rows);
+  add_vector_power_rows(rows);
+}
 
 }  // namespace ebb::cpu
 #endif

@@ -188,6 +188,13 @@ void cast(OpCall& call) {
   const Operand& x = call.input(0);
   ops::Output& y = call.output(0);
   const std::int64_t count = ops::elements(y.shape);
+  if (const CastRow row = vector_cast_row(x.dtype, y.dtype)) {
+    const auto from = static_cast<std::int64_t>(size_of(x.dtype));
+    const auto to = static_cast<std::int64_t>(size_of(y.dtype));
+    return parallel_for(count, kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
+      row(x.data + begin * from, y.data + begin * to, end - begin);
+    });
+  }
   visit(x.dtype, [&]<typename From>(Type<From>) {
     visit(y.dtype, [&]<typename To>(Type<To>) {
       To* to = reinterpret_cast<To*>(y.data);

@@ -96,14 +96,39 @@ HWY_INLINE V Cosh(D d, V v) {
   return hn::Add(half, hn::Div(hn::Set(d, 0.25f), half));
 }
 
-// Valid where |v| <= limit; elsewhere, which is rare, one at a time.
+// Valid where |v| <= limit.
 template <class D, class V = hn::Vec<D>, typename Function, typename Scalar>
 HWY_INLINE V Within(D d, V v, float limit, Function function, Scalar scalar) {
-  if (HWY_LIKELY(hn::AllTrue(d, hn::Le(hn::Abs(v), hn::Set(d, limit))))) return function(v);
-  HWY_ALIGN float lanes[hn::MaxLanes(D())];
-  hn::Store(v, d, lanes);
-  for (std::size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = scalar(lanes[i]);
-  return hn::Load(d, lanes);
+  return Usually(d, v, hn::Le(hn::Abs(v), hn::Set(d, limit)), function, scalar);
+}
+
+// Near its poles a float's tangent has more digits than floats could work out.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Tan(D d, V v) {
+  return AsDoubles(d, v,
+                   [](auto wide, auto x) { return hn::Div(hn::Sin(wide, x), hn::Cos(wide, x)); });
+}
+
+// A quotient of polynomials in [-4, 4], as Eigen and XLA have it; beyond, erf is 1 to a float.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Erf(D d, V v) {
+  const V limit = hn::Set(d, 4.0f);
+  const V x = hn::Min(hn::Max(v, hn::Neg(limit)), limit);
+  const V x2 = hn::Mul(x, x);
+  const auto polynomial = [&](auto... coefficients) {
+    V sum = hn::Zero(d);
+    ((sum = hn::MulAdd(sum, x2, hn::Set(d, coefficients))), ...);
+    return sum;
+  };
+  const V over = polynomial(-2.72614225801306e-10f, 2.77068142495902e-08f, -2.10102402082508e-06f,
+                            -5.69250639462346e-05f, -7.34990630326855e-04f, -2.95459980854025e-03f,
+                            -1.60960333262415e-02f);
+  const V under = polynomial(-1.45660718464996e-05f, -2.13374055278905e-04f, -1.68282697438203e-03f,
+                             -7.37332916720468e-03f, -1.42647390514189e-02f);
+  const V one = hn::CopySign(hn::Set(d, 1.0f), v);
+  const V inside = hn::Div(hn::Mul(x, over), under);
+  const V result = hn::IfThenElse(hn::Lt(hn::Abs(v), limit), inside, one);
+  return hn::IfThenElse(hn::IsNaN(v), v, result);
 }
 
 template <typename Function>
@@ -163,6 +188,28 @@ void AddMath(UnaryRows& rows) {
     return Within(
         d, v, 1e30f, [&](auto in) { return hn::Atan(d, in); },
         [](float one) { return std::atan(one); });
+  });
+  add(op_id("Tan"), [](auto v, auto d) {
+    return Within(
+        d, v, kTrigonometricLimit, [&](auto in) { return Tan(d, in); },
+        [](float one) { return static_cast<float>(std::tan(static_cast<double>(one))); });
+  });
+  add(op_id("Erf"), [](auto v, auto d) { return Erf(d, v); });
+  add(op_id("Acosh"), [](auto v, auto d) {
+    const auto usual = hn::And(hn::Ge(v, hn::Set(d, 1.0f)), hn::Le(v, hn::Set(d, 1e18f)));
+    return Usually(
+        d, v, usual, [&](auto in) { return hn::Acosh(d, in); },
+        [](float one) { return std::acosh(one); });
+  });
+  add(op_id("Asinh"), [](auto v, auto d) {
+    return Within(
+        d, v, 1e18f, [&](auto in) { return hn::Asinh(d, in); },
+        [](float one) { return std::asinh(one); });
+  });
+  add(op_id("Atanh"), [](auto v, auto d) {
+    return Usually(
+        d, v, hn::Lt(hn::Abs(v), hn::Set(d, 1.0f)), [&](auto in) { return hn::Atanh(d, in); },
+        [](float one) { return std::atanh(one); });
   });
 }
 

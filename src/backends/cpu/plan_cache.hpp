@@ -63,6 +63,7 @@ class PlanCache {
   // cache holds have been asked for.
   template <typename Make>
   Plan& get(const PlanKey& key, Make&& make) {
+    if (!plans_.empty() && plans_.front().key == key) return plans_.front().plan;
     if (const auto found = places_.find(key); found != places_.end()) {
       plans_.splice(plans_.begin(), plans_, found->second);
       return found->second->plan;

@@ -15,6 +15,9 @@ using UnaryRow = void (*)(const void* x, void* y, std::int64_t count, const doub
 using BinaryRow = void (*)(const void* a, std::int64_t a_step, const void* b, std::int64_t b_step,
                            void* out, std::int64_t count);
 
+// y[i] = x[i], converted
+using CastRow = void (*)(const void* x, void* y, std::int64_t count);
+
 template <typename Row>
 class RowTable {
  public:
@@ -41,7 +44,10 @@ void add_scalar_binary_rows(BinaryRows& rows);
 // float32 and int32, with the widest vectors this processor has; in place of the former.
 void add_vector_unary_rows(UnaryRows& rows);
 void add_vector_math_rows(UnaryRows& rows);
-void add_vector_binary_rows(BinaryRows& rows);
+void add_vector_binary_rows(BinaryRows& rows);  // the next one's too
+void add_vector_power_rows(BinaryRows& rows);
 void add_vector_comparison_rows(BinaryRows& rows);
+// Null: a plain loop does it as well.
+CastRow vector_cast_row(DType from, DType to);
 
 }  // namespace ebb::cpu

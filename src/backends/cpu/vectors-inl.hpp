@@ -77,6 +77,59 @@ HWY_INLINE void Pairs(D d, const T* HWY_RESTRICT a, std::int64_t a_step, const T
   }
 }
 
+// to[i] = f(a[i * a_step], b[i * b_step])
+template <class D, typename T = hn::TFromD<D>, typename Function>
+HWY_INLINE void MapPairs(D d, const T* HWY_RESTRICT a, std::int64_t a_step, const T* HWY_RESTRICT b,
+                         std::int64_t b_step, T* HWY_RESTRICT to, std::size_t count, Function f) {
+  Pairs(d, a, a_step, b, b_step, count, [&](auto x, auto y, std::size_t i, std::size_t some) {
+    if (some == hn::Lanes(d)) {
+      hn::StoreU(f(x, y), d, to + i);
+    } else {
+      StoreSome(f(x, y), d, to + i, some);
+    }
+  });
+}
+
+// f of doubles, for vectors of a type half as wide.
+template <class D, class V = hn::Vec<D>, typename Function>
+HWY_INLINE V AsDoubles(D d, V v, Function f) {
+  const hn::Half<D> half;
+  const hn::Repartition<double, D> wide;
+  const auto low = f(wide, hn::PromoteTo(wide, hn::LowerHalf(half, v)));
+  const auto high = f(wide, hn::PromoteTo(wide, hn::UpperHalf(half, v)));
+  return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+}
+template <class D, class V = hn::Vec<D>, typename Function>
+HWY_INLINE V AsDoubles(D d, V a, V b, Function f) {
+  const hn::Half<D> half;
+  const hn::Repartition<double, D> wide;
+  const auto low = f(wide, hn::PromoteTo(wide, hn::LowerHalf(half, a)),
+                     hn::PromoteTo(wide, hn::LowerHalf(half, b)));
+  const auto high = f(wide, hn::PromoteTo(wide, hn::UpperHalf(half, a)),
+                      hn::PromoteTo(wide, hn::UpperHalf(half, b)));
+  return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+}
+
+// function(v) where `usual` holds for every lane; else, which is rare, one at a time.
+template <class D, class V = hn::Vec<D>, class M, typename Function, typename Scalar>
+HWY_INLINE V Usually(D d, V v, M usual, Function function, Scalar scalar) {
+  if (HWY_LIKELY(hn::AllTrue(d, usual))) return function(v);
+  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
+  hn::Store(v, d, lanes);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = scalar(lanes[i]);
+  return hn::Load(d, lanes);
+}
+template <class D, class V = hn::Vec<D>, class M, typename Function, typename Scalar>
+HWY_INLINE V Usually(D d, V a, V b, M usual, Function function, Scalar scalar) {
+  if (HWY_LIKELY(hn::AllTrue(d, usual))) return function(a, b);
+  HWY_ALIGN hn::TFromD<D> left[hn::MaxLanes(D())];
+  HWY_ALIGN hn::TFromD<D> right[hn::MaxLanes(D())];
+  hn::Store(a, d, left);
+  hn::Store(b, d, right);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) left[i] = scalar(left[i], right[i]);
+  return hn::Load(d, left);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace ebb::cpu
 HWY_AFTER_NAMESPACE();
