@@ -28,6 +28,12 @@ cuda: deps ## Build libebb_cuda.so in build/cuda (nvcc 13 is fetched; no GPU is 
 cuda-all: ## The same for every GPU from Turing to Hopper
 	@$(MAKE) --no-print-directory cuda CUDA_ARCHITECTURES="75;80;86;89;90"
 
+test-cuda: deps ## Make build/cuda-test, a folder to copy to a machine with a GPU; run it where there is one
+	@$(MAKE) --no-print-directory cuda
+	@tools/pack_cuda_test.sh
+	@if nvidia-smi -L >/dev/null 2>&1; then build/cuda-test/run.sh; else \
+	  echo "no GPU here: copy build/cuda-test to a machine with one and run ./run.sh there"; fi
+
 node: deps ## Build package ebb-tfjs in hosts/node
 	@tools/build_node.sh
 

@@ -20,13 +20,20 @@ take() {
 }
 
 take "$tests/tests/test_conformance"
-[[ -e $tests/tests/test_cuda ]] && take "$tests/tests/test_cuda"
+if [[ -e $tests/tests/test_cuda ]]; then take "$tests/tests/test_cuda"; fi
 strip --strip-debug -o "$folder/lib/libebb_cuda.so" "$plugin/libebb_cuda.so"
 onednn="$(tools/ensure_onednn.sh)"
 cp -L "$onednn/lib/libdnnl.so.3" "$onednn/lib/libgomp.so.1" "$folder/lib/"
 cp "$tests"/expected/*.jsonl "$folder/expected/"
 (cd "$folder/expected" && ls ./*.jsonl >list.txt)
 cp -r "$tests/expected/files" "$folder/files"
-cp tests/cuda/run.sh "$folder/run.sh"
+cp tests/cuda/run.sh tests/cuda/build_plugin.sh "$folder/"
+# The plug-in's sources, and the headers of the libraries that it opens.
+mkdir -p "$folder/src/backends" "$folder/src/ops" "$folder/libraries"
+cp -r include "$folder/include"
+cp -r src/backends/cuda "$folder/src/backends/cuda"
+cp -r src/ops/params "$folder/src/ops/params"
+cuda="$(tools/ensure_cuda.sh)"
+cp "$cuda"/include/cublas*.h "$cuda"/include/cudnn*.h "$folder/libraries/"
 size=$(tar -C build -cz cuda-test | wc -c)
 echo "$folder: $((size >> 20)) MB packed"

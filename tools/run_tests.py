@@ -24,7 +24,7 @@ from suites import (Suite, closing_line, one, read_ctest, read_specs, read_suref
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
-EVERYTHING = "unit|model|fault|conformance|governor|capi|threads"  # labels of tests/CMakeLists.txt
+EVERYTHING = "unit|model|fault|conformance|governor|capi|threads|cuda"  # labels of tests/CMakeLists.txt
 UNIT_TESTS = "tests/unit/*/*_test.cpp"
 COVERED = ("memory", "tensor")
 COVERAGE_GOAL = 90.0
@@ -337,6 +337,26 @@ def jvm_soak_stage() -> list[Suite]:
                   OPTIONS.soak_minutes * 60)]
 
 
+# ---- cuda ---------------------------------------------------------------------------------------
+
+
+def cuda_stage() -> list[Suite]:
+    """Compiles the plug-in with nvcc; libebb's tests load it, and are told that there is no GPU."""
+    plugin = BUILD / "cuda" / "libebb_cuda.so"
+    compiled = (command("cuda-configure", "cmake", "--preset", "cuda")
+                and command("cuda-build", "cmake", "--build", "--preset", "cuda", "--target",
+                            "ebb_cuda", "-j", OPTIONS.jobs))
+    suites = [one("cuda build", compiled)]
+    if compiled and build("dev"):
+        listed = subprocess.run(["nm", "-D", "--defined-only", str(plugin)], check=True,
+                                capture_output=True, text=True).stdout
+        exported = [line.split()[-1] for line in listed.splitlines()]
+        suites.append(one("cuda exports", exported == ["ebb_cuda_plugin"]))
+        suites.append(check("cuda plugin", BUILD / "dev/tests/test_cuda",
+                            "--gtest_filter=RealPlugin.*", env={"EBB_TEST_PLUGIN": str(plugin)}))
+    return suites
+
+
 # ---- soak ---------------------------------------------------------------------------------------
 
 
@@ -363,8 +383,10 @@ STAGES = [
     Stage("compile_fail", "programs that must be rejected",
           lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),
     Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
-    Stage("tsan", "unit|conformance|threads",
-          lambda: preset_stage("tsan", "unit|conformance|threads"), UNIT_TESTS),
+    Stage("tsan", "unit|conformance|threads|cuda",
+          lambda: preset_stage("tsan", "unit|conformance|threads|cuda"), UNIT_TESTS),
+    Stage("cuda", "the plug-in compiled for sm_90, loaded without a GPU", cuda_stage,
+          "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
     Stage("install", "find_package(ebb) from a prefix", install_stage, "tests/install/main.cpp"),

@@ -33,7 +33,7 @@ Capture::Capture()
 Capture::~Capture() {
   if (!open_) return;
   try {
-    end();
+    static_cast<void>(end());
   } catch (const Error&) {  // given up, and so is what was wrong with it
   }
 }

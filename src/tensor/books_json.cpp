@@ -47,6 +47,8 @@ std::string_view name_of(DeviceKind kind) noexcept {
       return "simulated";
     case DeviceKind::kForeign:
       return "foreign";
+    case DeviceKind::kCuda:
+      return "cuda";
     case DeviceKind::kCustom:
       break;
   }

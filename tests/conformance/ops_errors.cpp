@@ -114,7 +114,7 @@ TEST_F(OpErrors, OutOfBudgetIsOutOfMemory) {
   cpu_->set_budget(6 << 20, BudgetMode::kHard);
   ops::OpResult result;
   EXPECT_ERROR(ops::run({*context_, *cpu_}, ops::op_id("Relu"), {{x}}, {}, {&result, 1}),
-               kOutOfMemory, "op errors");
+               kOutOfMemory, cpu_->name());
   EXPECT_EQ(context_->memory().books.live, 1u);
   cpu_->set_budget(0, BudgetMode::kHard);
   ops::run({*context_, *cpu_}, ops::op_id("Relu"), {{x}}, {}, {&result, 1});

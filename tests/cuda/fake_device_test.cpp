@@ -45,6 +45,24 @@ TEST(CudaPlugin, IsOfThisBuildOrRefused) {
   EXPECT_ERROR(cuda::check_table(nullptr, "x.so"), kUnsupported, "another version");
 }
 
+// The plug-in that nvcc compiled: it loads everywhere, and says why there is no GPU.
+TEST(RealPlugin, LoadsAndIsOfThisBuild) {
+  const char* plugin = std::getenv("EBB_TEST_PLUGIN");
+  if (plugin == nullptr) GTEST_SKIP() << "EBB_TEST_PLUGIN names no plug-in";
+  ASSERT_EQ(setenv("EBB_CUDA_PLUGIN", plugin, 1), 0);
+  EXPECT_NO_THROW(cuda::PluginLibrary::table());
+  try {
+    Session session({.device = "cuda:0"});
+    EXPECT_GT(session.device().budget(), 0u);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_NE(std::string(error.what()).find("[device] cuda:0 is not there: "), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("driver"), std::string::npos) << error.what();
+  }
+  ASSERT_EQ(unsetenv("EBB_CUDA_PLUGIN"), 0);
+  cuda::PluginLibrary::replace(nullptr);
+}
+
 TEST_F(FakeCuda, NamesOfGpusAreChecked) {
   EXPECT_ERROR(Session({.device = "cuda:"}), kInvalidArgument, "\"cuda:\"");
   EXPECT_ERROR(Session({.device = "cuda:x"}), kInvalidArgument, "\"cuda:x\"");
@@ -178,7 +196,7 @@ TEST_F(FakeCuda, ACaptureGivenUpLeavesNothing) {
   Session session({.device = "cuda:1"});
   {
     Capture capture;
-    ops::fill({4}, 1, DType::kFloat32);
+    const Tensor captured = ops::fill({4}, 1, DType::kFloat32);
   }
   EXPECT_EQ(session.context().memory().books.held.count, 0u);
   EXPECT_EQ(ops::fill({1}, 7, DType::kFloat32).item<float>(), 7.0f);
@@ -204,31 +222,39 @@ void work_on(const char* device) {
   EXPECT_EQ(y.to_vector<float>(), (Floats{2, 4, 6, 8}));
 }
 
-TEST_F(FakeCuda, FailsAtEveryPointWithoutALeak) {
-  Device& kept = Device::open({.kind = DeviceKind::kCuda, .name = "cuda:2"});
-  std::uint64_t refused = 0;
-  for (std::uint64_t n = 1;; ++n) {
-    kept.pool().trim(SIZE_MAX);
-    fake::fail_at(n);
-    bool reached = false;
+// Fails each fault point of that work in turn; how many of them were an error.
+std::uint64_t fail_everywhere(Device& device, bool and_later) {
+  for (std::uint64_t n = 1, refused = 0;; ++n) {
+    device.pool().trim(SIZE_MAX);
+    fake::fail_at(n, and_later);
     try {
-      work_on("cuda:2");
+      work_on(device.name().c_str());
     } catch (const Error& error) {
-      const bool said = error.kind() == ErrorKind::kOutOfMemory || error.kind() == ErrorKind::kDevice;
+      const bool said =
+          error.kind() == ErrorKind::kOutOfMemory || error.kind() == ErrorKind::kDevice;
       EXPECT_TRUE(said) << error.what();
       ++refused;
     }
-    reached = fake::fault_points() >= n;
+    const bool reached = fake::fault_points() >= n;
     fake::fail_at(0);
-    kept.pool().wait_pending();
-    EXPECT_EQ(kept.in_use(), 0u) << "after fault " << n;
+    device.pool().wait_pending();
+    EXPECT_EQ(device.in_use(), 0u) << "after fault " << n;
     EXPECT_EQ(fake::pinned_buffers(), 0u) << "after fault " << n;
     Context::audit();
-    if (!reached) break;
+    if (!reached) return refused;
   }
-  EXPECT_GT(refused, 10u);
+}
+
+TEST_F(FakeCuda, FailsAtEveryPointWithoutALeak) {
+  Device& device = Device::open({.kind = DeviceKind::kCuda, .name = "cuda:2"});
   work_on("cuda:2");
-  Device::close(kept);
+  // A write, three kernels, the staging and the copy of a read, beginning and end of a capture, a
+  // replay, a read. What is committed or recorded is tried again, or done without.
+  EXPECT_EQ(fail_everywhere(device, false), 10u);
+  // Where it goes on failing, memory that cannot be committed is an error too.
+  EXPECT_GE(fail_everywhere(device, true), 12u);
+  work_on("cuda:2");
+  Device::close(device);
 }
 
 TEST_F(FakeCuda, AKernelThatFailsIsNamed) {

@@ -32,7 +32,7 @@ constexpr std::uint64_t kGranule = std::uint64_t{64} << 10;
 
 thread_local std::string error_text;
 std::atomic<std::uint64_t> points{0}, target{0}, committed_bytes{0};
-std::atomic<bool> refuses{false}, loses{false}, held_back{false};
+std::atomic<bool> later{false}, refuses{false}, loses{false}, held_back{false};
 std::mutex pinned_mutex;
 std::set<void*> pinned;
 
@@ -42,7 +42,8 @@ ebb_cuda_status fail(ebb_cuda_status status, std::string text) {
 }
 bool fails() noexcept {
   const std::uint64_t point = points.fetch_add(1) + 1;
-  return point == target.load();
+  const std::uint64_t n = target.load();
+  return n != 0 && (point == n || (point > n && later.load()));
 }
 
 }  // namespace
@@ -443,9 +444,10 @@ Installed::~Installed() {
 
 const ebb_cuda_table& table() noexcept { return kTable; }
 
-void fail_at(std::uint64_t n) noexcept {
+void fail_at(std::uint64_t n, bool and_later) noexcept {
   target.store(0);
   points.store(0);
+  later.store(and_later);
   target.store(n);
 }
 std::uint64_t fault_points() noexcept { return points.load(); }

@@ -20,9 +20,9 @@ class Installed {
 
 const ebb_cuda_table& table() noexcept;
 
-// Starts counting again, and fails fault point `n` (0: none). Reserving, committing, recording,
-// copying, pinned memory, capturing and running are fault points.
-void fail_at(std::uint64_t n) noexcept;
+// Starts counting again, and fails fault point `n` (0: none), with `and_later` all from it on.
+// Reserving, committing, recording, copying, pinned memory, capturing and running are fault points.
+void fail_at(std::uint64_t n, bool and_later = false) noexcept;
 std::uint64_t fault_points() noexcept;
 
 // While on, nothing that is queued gets done.

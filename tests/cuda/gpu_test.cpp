@@ -31,6 +31,12 @@ class Gpu : public testing::Test {
     return info.free_bytes;
   }
 
+  // The first launch of a kernel loads its code, which takes device memory too.
+  static void warm_up() {
+    const Tensor small = ops::fill({4}, 1, DType::kFloat32);
+    EXPECT_EQ(ops::slice(small, {3}, {1}).item<float>(), 1.0f);
+  }
+
   const std::string name_;
 };
 
@@ -53,6 +59,7 @@ TEST_F(Gpu, CopiesOfAllSizesComeBack) {
 
 TEST_F(Gpu, TrimGivesMemoryBackToTheDriver) {
   Session session({.device = name_});
+  warm_up();
   session.device().pool().trim(SIZE_MAX);
   const std::uint64_t before = free_bytes(session.device());
   {
@@ -67,38 +74,41 @@ TEST_F(Gpu, TrimGivesMemoryBackToTheDriver) {
 
 TEST_F(Gpu, AThousandTensorsFitABudget) {
   Session session({.device = name_, .budget = 256 * kMegabyte});
-  session.device().set_budget(256 * kMegabyte, BudgetMode::kHard);
+  warm_up();
   const std::uint64_t before = free_bytes(session.device());
   std::uint64_t least = before;
   for (int i = 0; i < 1000; ++i) {
-    ops::fill({2 << 20}, i, DType::kFloat32);
+    static_cast<void>(ops::fill({2 << 20}, i, DType::kFloat32));
     if (i % 100 == 0) least = std::min(least, free_bytes(session.device()));
   }
   EXPECT_LE(before - least, 256 * kMegabyte);
   EXPECT_ERROR(ops::fill({128 << 20}, 0, DType::kFloat32), kOutOfMemory, "[Fill]");
 }
 
+// Fills, adds and frees in random order on a stream of its own; what is read is right.
+void work_on_a_stream(const std::string& device, unsigned seed) {
+  Session session({.device = device, .own_stream = true});
+  std::mt19937 random(seed);
+  std::vector<std::pair<Tensor, float>> live;
+  for (int i = 0; i < 500; ++i) {
+    const auto count = static_cast<std::int64_t>(1 + random() % 200000);
+    const float value = static_cast<float>(random() % 1000);
+    const Tensor made = ops::fill({count}, value, DType::kFloat32);
+    live.emplace_back(ops::add(made, made), 2 * value);
+    if (live.size() < 8) continue;
+    const std::size_t at = random() % live.size();
+    const auto [tensor, expected] = std::move(live[at]);
+    live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+    if (i % 5 == 0) {
+      EXPECT_EQ(tensor.to_vector<float>(), Floats(static_cast<std::size_t>(tensor.shape().elements()), expected));
+    }
+  }
+}
+
 TEST_F(Gpu, EightStreamsFromEightThreads) {
   std::vector<std::thread> threads;
   for (unsigned seed = 0; seed < 8; ++seed) {
-    threads.emplace_back([&, seed] {
-      Session session({.device = name_, .own_stream = true});
-      std::mt19937 random(seed);
-      std::vector<std::pair<Tensor, float>> live;
-      for (int i = 0; i < 500; ++i) {
-        const auto count = static_cast<std::int64_t>(1 + random() % 200000);
-        const float value = static_cast<float>(random() % 1000);
-        const Tensor made = ops::fill({count}, value, DType::kFloat32);
-        live.emplace_back(ops::add(made, made), 2 * value);
-        if (live.size() < 8) continue;
-        const std::size_t at = random() % live.size();
-        const auto [tensor, expected] = std::move(live[at]);
-        live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
-        if (i % 5 != 0) continue;
-        const Floats values = tensor.to_vector<float>();
-        for (const float each : values) ASSERT_EQ(each, expected);
-      }
-    });
+    threads.emplace_back([&, seed] { EXPECT_NO_THROW(work_on_a_stream(name_, seed)); });
   }
   for (std::thread& thread : threads) thread.join();
 }

@@ -86,6 +86,8 @@ void export_watching(napi_env env, World& world, napi_value exports);
 void export_reclaim(napi_env env, World& world, napi_value exports);
 void export_books(napi_env env, World& world, napi_value exports);
 void export_runtime(napi_env env, World& world, napi_value exports);
+void export_reads(napi_env env, World& world, napi_value exports);
+void export_devices(napi_env env, World& world, napi_value exports);
 
 inline void export_function(napi_env env, World& world, napi_value exports, const char* name,
                             napi_callback function) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "ebb.h"
 
@@ -37,6 +38,12 @@ class Budget {
           status != EBB_OK)
         return status;
     }
+    if (hard_bytes() == 0) return EBB_OK;
+    for (const ebb_device device : gpus_) {
+      if (const auto status = ebb_device_set_budget(device, hard_bytes(), EBB_BUDGET_HARD);
+          status != EBB_OK)
+        return status;
+    }
     return EBB_OK;
   }
 
@@ -46,12 +53,14 @@ class Budget {
     const std::lock_guard lock(mutex_);
     ebb_device_options options{};
     options.size = sizeof options;
-    options.kind = EBB_DEVICE_SYSTEM;
+    options.kind = is_gpu(name) ? EBB_DEVICE_CUDA : EBB_DEVICE_SYSTEM;
     options.name = name;
     options.budget = hard_bytes();
     options.mode = EBB_BUDGET_HARD;
     const ebb_status status = ebb_device_open(&options, device);
-    if (status == EBB_OK) own_.insert(*device);
+    // A GPU keeps its share of what is free where the user wants no strict limit.
+    if (status == EBB_OK && !is_gpu(name)) own_.insert(*device);
+    if (status == EBB_OK && is_gpu(name)) gpus_.insert(*device);
     return status;
   }
 
@@ -69,6 +78,7 @@ class Budget {
   }
 
  private:
+  static bool is_gpu(std::string_view name) { return name.substr(0, 5) == "cuda:"; }
   std::uint64_t hard_bytes() const { return mode_ == EBB_BUDGET_HARD ? bytes_ : 0; }
 
   std::mutex mutex_;
@@ -76,6 +86,7 @@ class Budget {
   std::uint32_t mode_ = EBB_BUDGET_SOFT;
   std::set<ebb_device> devices_;
   std::set<ebb_device> own_;
+  std::set<ebb_device> gpus_;
 };
 
 }  // namespace ebb::node

@@ -8,7 +8,7 @@ namespace ebb::node {
 
 ebb_status Runtime::open() {
   if (is_open()) return EBB_OK;
-  if (const auto status = Budget::of_process().open_own("cpu", &device_); status != EBB_OK)
+  if (const auto status = Budget::of_process().open_own(device_name_.c_str(), &device_); status != EBB_OK)
     return status;
   ebb_context_options options{};
   options.size = sizeof options;

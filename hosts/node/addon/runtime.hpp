@@ -23,6 +23,13 @@ enum Head : std::uint32_t { kOp, kInputs, kAttributes, kResults, kFrees, kHeadSi
 
 constexpr std::uint32_t kResultSize = 3 + 8;
 
+// A typed array's memory.
+struct Bytes {
+  void* data = nullptr;
+  std::size_t size = 0;
+};
+Bytes bytes_of(napi_env env, napi_value array);
+
 class Runtime {
  public:
   Runtime() = default;
@@ -30,6 +37,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
+  // Before it is opened: "cpu" otherwise.
+  void set_device(std::string name) { device_name_ = std::move(name); }
   ebb_status open();
   void close() noexcept;
   bool is_open() const { return context_ != 0; }
@@ -46,6 +55,7 @@ class Runtime {
  private:
   ebb_context context_ = 0;
   ebb_device device_ = 0;
+  std::string device_name_ = "cpu";
   double* inputs_ = nullptr;
   double* attributes_ = nullptr;
   double* results_ = nullptr;

@@ -4,22 +4,6 @@
 namespace ebb::node {
 namespace {
 
-struct Bytes {
-  void* data = nullptr;
-  std::size_t size = 0;
-};
-
-Bytes bytes_of(napi_env env, napi_value array) {
-  Bytes bytes;
-  napi_typedarray_type type = napi_uint8_array;
-  std::size_t length = 0;
-  napi_get_typedarray_info(env, array, &type, &length, &bytes.data, nullptr, nullptr);
-  const bool wide = type == napi_float64_array || type == napi_bigint64_array;
-  const bool narrow = type == napi_uint8_array || type == napi_int8_array;
-  bytes.size = length * (wide ? 8 : narrow ? 1 : 4);
-  return bytes;
-}
-
 Runtime& runtime_of(const World* world) { return *world->runtime; }
 
 napi_value open_runtime(napi_env env, napi_callback_info info) {
@@ -118,6 +102,17 @@ napi_value device_of_runtime(napi_env env, napi_callback_info info) {
 }
 
 }  // namespace
+
+Bytes bytes_of(napi_env env, napi_value array) {
+  Bytes bytes;
+  napi_typedarray_type type = napi_uint8_array;
+  std::size_t length = 0;
+  napi_get_typedarray_info(env, array, &type, &length, &bytes.data, nullptr, nullptr);
+  const bool wide = type == napi_float64_array || type == napi_bigint64_array;
+  const bool narrow = type == napi_uint8_array || type == napi_int8_array;
+  bytes.size = length * (wide ? 8 : narrow ? 1 : 4);
+  return bytes;
+}
 
 void export_runtime(napi_env env, World& world, napi_value exports) {
   export_function(env, world, exports, "openRuntime", open_runtime);

@@ -40,6 +40,7 @@ globalThis.ebbSpecs = {
   begin(tf) {
     const engine = tf.engine();
     if (backend === 'ebb') require('../dist/backend/register').register();
+    if (backend === 'ebb-cuda') require('../dist/backend/cuda').registerCuda();
     if (mode !== 'off') {
       ebb = require('..');
       ebb.reclaim.on();

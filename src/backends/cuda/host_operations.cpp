@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "ebb/memory/device_link.hpp"
 #include "ebb/ops/run.hpp"
 
 namespace ebb::cuda {
@@ -81,7 +82,7 @@ void run_on_host(ops::OpCall& call) {
   std::vector<Handle> handles;
   inputs.reserve(call.inputs());
   for (std::size_t i = 0; i < call.inputs(); ++i) {
-    inputs.push_back(to_host(call, call.has(i) ? call.input(i) : Operand{}));
+    inputs.push_back(to_host(call, call.input(i)));
     handles.push_back(inputs.back().handle());
   }
   std::vector<ops::OpResult> results(64);

@@ -14,10 +14,18 @@ import { Runtime } from './runtime';
 type DataId = object;
 
 export class EbbBackend extends KernelBackend {
-  readonly runtime = new Runtime(() => this.count++);
+  readonly runtime: Runtime;
+  /** Marks data as this backend's: what `EbbData.home` is then. */
+  readonly home: object | undefined = undefined;
   /** Data under ids that other backends gave out. */
   private readonly adopted = new WeakMap<DataId, EbbData>();
   private count = 0;
+
+  constructor(runtime?: (born: () => void) => Runtime) {
+    super();
+    const born = (): number => this.count++;
+    this.runtime = runtime === undefined ? new Runtime(born) : runtime(born);
+  }
 
   // ---- storage
 
@@ -117,7 +125,9 @@ export class EbbBackend extends KernelBackend {
   /** The native tensor of an operand, in the operand's shape. */
   handle(operand: TensorInfo, op: string): number {
     const data = operand.dataId as EbbData;
-    if (data.handle > 0 && sameShape(operand.shape, data.shape)) return data.handle;
+    if (data.handle > 0 && data.home === this.home && sameShape(operand.shape, data.shape)) {
+      return data.handle;
+    }
     return this.viewOf(operand, op);
   }
 
@@ -145,7 +155,7 @@ export class EbbBackend extends KernelBackend {
   }
 
   private known(dataId: DataId): EbbData | undefined {
-    if (!(dataId instanceof EbbData)) return this.adopted.get(dataId);
+    if (!(dataId instanceof EbbData) || dataId.home !== this.home) return this.adopted.get(dataId);
     return dataId.handle > 0 || dataId.strings !== undefined ? dataId : undefined;
   }
 
@@ -170,6 +180,7 @@ export class EbbBackend extends KernelBackend {
 
   private fill(data: EbbData, values: BackendValues | null): void {
     const { dtype, shape } = data;
+    data.home = this.home;
     if (dtype === 'string') {
       data.strings = (values ?? []) as Uint8Array[];
       return;

@@ -18,6 +18,8 @@ export class EbbData {
   /** Text has no native tensor: its values stay here. */
   strings: Uint8Array[] | undefined = undefined;
   views: View[] | undefined = undefined;
+  /** The runtime of another device than the CPU, where the data is on one. */
+  home: object | undefined = undefined;
 
   constructor(
     /** The native tensor; 0 where there is none: text, and data that has moved to another backend. */

@@ -10,10 +10,12 @@ import { EbbError } from '../errors';
 import { fileSystem, registerFileSystem } from '../files';
 import { native } from '../native';
 import { EbbBackend } from './backend';
-import { NAME, register } from './register';
+import { chosenBackend, registerCuda } from './cuda';
+import { register } from './register';
 
 register();
-void tf.setBackend(NAME);
+registerCuda();
+void tf.setBackend(chosenBackend());
 // TensorFlow.js falls back to another backend without a word where one cannot be made.
 if (!(tf.engine().backend instanceof EbbBackend)) {
   throw new EbbError('EBB_UNSUPPORTED', '[ebb-tfjs/backend] The backend could not be made.');

@@ -21,11 +21,18 @@ function checkTable(): void {
   );
 }
 
-export function register(): void {
-  if (findBackendFactory(NAME) !== null && findBackendFactory(NAME) !== undefined) return;
+/** Registers a backend and all kernels under a name; false if it was there already. */
+export function registerAs(backendName: string, make: () => EbbBackend, priority: number): boolean {
+  if (findBackendFactory(backendName) !== null && findBackendFactory(backendName) !== undefined) {
+    return false;
+  }
   checkTable();
   for (const [kernelName, kernel] of Object.entries(KERNELS)) {
-    registerKernel({ kernelName, backendName: NAME, kernelFunc: asKernelFunc(kernel) });
+    registerKernel({ kernelName, backendName, kernelFunc: asKernelFunc(kernel) });
   }
-  registerBackend(NAME, () => new EbbBackend(), PRIORITY);
+  return registerBackend(backendName, make, priority);
+}
+
+export function register(): void {
+  registerAs(NAME, () => new EbbBackend(), PRIORITY);
 }

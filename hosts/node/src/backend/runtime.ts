@@ -1,7 +1,7 @@
 // Calling the core's operations: one crossing each, arguments and results in arrays that both sides share
 // (addon/runtime.hpp says what lies where).
 import type { TensorInfo } from '@tensorflow/tfjs-core';
-import { native } from '../native';
+import { native as addon } from '../native';
 import { DTYPES, EbbData } from './data';
 
 const enum Head {
@@ -36,7 +36,6 @@ export interface NativeRuntime {
 }
 
 export class Runtime {
-  readonly native = native() as unknown as NativeRuntime;
   private readonly head = new Float64Array(Head.Size);
   private inputs = new Float64Array(64);
   private attributes = new Float64Array(256);
@@ -46,7 +45,10 @@ export class Runtime {
   private attributeCount = 0;
 
   /** `born` is told of each piece of data that an operation makes. */
-  constructor(private readonly born: () => void) {
+  constructor(
+    private readonly born: () => void,
+    readonly native = addon() as unknown as NativeRuntime,
+  ) {
     this.share();
   }
 
@@ -135,7 +137,7 @@ export class Runtime {
     this.native.run();
   }
 
-  private result(index: number): EbbData {
+  protected result(index: number): EbbData {
     const { results } = this;
     const at = index * RESULT_SIZE;
     const rank = results[at + 2] as number;

@@ -34,7 +34,8 @@ __device__ void atomic_add(T* to, T value) {
     atomicAdd(reinterpret_cast<float*>(to) + 1, value.imag());
   } else {
     using A = Arithmetic<T>;
-    change_within_word(to, [value](T now) { return convert<T>(convert<A>(now) + convert<A>(value)); });
+    change_within_word(to,
+                       [value](T now) { return convert<T>(convert<A>(now) + convert<A>(value)); });
   }
 }
 

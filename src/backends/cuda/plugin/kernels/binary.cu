@@ -2,6 +2,7 @@
 // their own, which read and write 16 bytes at once; the others share one for each kind of
 // arithmetic.
 #include "backends/cuda/plugin/kernels/binary.cuh"
+#include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/launch.cuh"
 #include "backends/cuda/plugin/kernels/plans.cuh"
 
@@ -13,6 +14,11 @@ using namespace binary;
 constexpr int kWidth = 4;   // elements of a load
 constexpr int kUnroll = 2;  // loads in flight
 
+// float16 and bfloat16 are computed in float32, int32 in itself.
+template <typename T>
+using Computed =
+    std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>, float, T>;
+
 template <typename T>
 struct Operands {
   const T* a;
@@ -23,6 +29,7 @@ struct Operands {
 template <typename T, typename Out, typename Function>
 __global__ void __launch_bounds__(kThreads)
     pair_dense(Operands<T> x, int a_step, int b_step, Out* out, std::int64_t count) {
+  using C = Computed<T>;
   using In = Pack<T, kWidth>;
   using To = Pack<Out, kWidth>;
   const Function function;
@@ -49,19 +56,23 @@ __global__ void __launch_bounds__(kThreads)
       To to;
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
-        to.element[i] = convert<Out>(function(a[u].element[i], b[u].element[i]));
+        to.element[i] =
+            convert<Out>(function(convert<C>(a[u].element[i]), convert<C>(b[u].element[i])));
       }
       reinterpret_cast<To*>(out)[at + u * kThreads] = to;
     }
   }
   const std::int64_t tail = packs * kWidth + first();
-  if (tail < count) out[tail] = convert<Out>(function(x.a[tail * a_step], x.b[tail * b_step]));
+  if (tail < count)
+    out[tail] =
+        convert<Out>(function(convert<C>(x.a[tail * a_step]), convert<C>(x.b[tail * b_step])));
 }
 
 // Strides and broadcasting; `width` elements at once along the inner axis.
 template <typename T, typename Out, typename Function, int width>
 __global__ void __launch_bounds__(kThreads) pair_rows(Operands<T> x, bool a_repeats, bool b_repeats,
                                                       Out* out, std::uint32_t packs, Walk<2> walk) {
+  using C = Computed<T>;
   using In = Pack<T, width>;
   const Function function;
   for (std::int64_t at = first(); at < packs; at += all()) {
@@ -81,7 +92,7 @@ __global__ void __launch_bounds__(kThreads) pair_rows(Operands<T> x, bool a_repe
     Pack<Out, width> to;
 #pragma unroll
     for (int i = 0; i < width; ++i) {
-      to.element[i] = convert<Out>(function(a.element[i], b.element[i]));
+      to.element[i] = convert<Out>(function(convert<C>(a.element[i]), convert<C>(b.element[i])));
     }
     reinterpret_cast<Pack<Out, width>*>(out)[at] = to;
   }
@@ -154,12 +165,23 @@ class OwnKernels {
     add<std::int32_t, std::int32_t>(
         integers_, List<Add, Sub, Multiply, SquaredDifference, Maximum, Minimum>());
     add<std::int32_t, Bool>(integers_, Comparisons());
+    add<Float16, Float16>(halves_, List<Add, Sub, Multiply, RealDiv, Maximum>());
+    add<Bfloat16, Bfloat16>(brains_, List<Add, Sub, Multiply, RealDiv, Maximum>());
   }
   // Null functions where there is none.
   Launch find(ops::OpId op, DType dtype) const {
-    return dtype == DType::kFloat32 ? floats_[op]
-           : dtype == DType::kInt32 ? integers_[op]
-                                    : Launch();
+    switch (dtype) {
+      case DType::kFloat32:
+        return floats_[op];
+      case DType::kInt32:
+        return integers_[op];
+      case DType::kFloat16:
+        return halves_[op];
+      case DType::kBfloat16:
+        return brains_[op];
+      default:
+        return {};
+    }
   }
 
  private:
@@ -172,7 +194,7 @@ class OwnKernels {
      ...);
   }
 
-  Launch floats_[80], integers_[80];
+  Launch floats_[80], integers_[80], halves_[80], brains_[80];
 };
 
 // ---- any dtype
@@ -271,15 +293,7 @@ void binary_kernel(Call& call) {
 
 void add_n(Call& call) {
   const ebb_cuda_tensor& out = call.output(0);
-  if (call.inputs() == 1) {
-    const ebb_cuda_tensor& x = call.input(0);
-    if (elements(out) == 0) return;
-    if (x.dense == 0) throw Failure{EBB_CUDA_NO_KERNEL, "one strided input"};
-    return check(cudaMemcpyAsync(out.data, x.data,
-                                 static_cast<std::size_t>(elements(out)) * bytes_of(dtype_of(out)),
-                                 cudaMemcpyDeviceToDevice, call.stream()),
-                 "AddN");
-  }
+  if (call.inputs() == 1) return copy_dense(call.stream(), call.input(0), out.data);
   run(call.stream(), Add::kOp, call.input(0), call.input(1), out);
   for (std::size_t i = 2; i < call.inputs(); ++i) {
     run(call.stream(), Add::kOp, out, call.input(i), out);

@@ -1,12 +1,11 @@
-// Gathers and scatters. An index that is out of range is an error, as on the CPU: the call waits for
-// the kernel to know.
-#include "ops/params/indexing.hpp"
-
+// Gathers and scatters. An index that is out of range is an error, as on the CPU: the call waits
+// for the kernel to know.
 #include "backends/cuda/plugin/kernels/atomics.cuh"
 #include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/launch.cuh"
 #include "backends/cuda/plugin/kernels/note.cuh"
 #include "backends/cuda/plugin/kernels/plans.cuh"
+#include "ops/params/indexing.hpp"
 
 namespace ebb::cuda {
 namespace {
@@ -80,8 +79,8 @@ void gather(Call& call) {
     visit_slices(bytes, x.data, out.data, [&]<typename T>(Type<T>, std::int64_t slice) {
       const std::int64_t count = p.batch * p.outer * p.count * slice;
       const bool small = count <= 0x7fffffff;
-      Gather<T> body{call.in<T>(0), call.out<T>(0), call.in<std::int32_t>(1), p,   {},
-                     {},            {},             small,                    note.words()};
+      Gather<T> body{call.in<T>(0), call.out<T>(0), call.in<std::int32_t>(1), p, {}, {}, {},
+                     small,         note.words()};
       body.p.slice = slice;
       if (small) {
         body.slices = Divisor(static_cast<std::uint32_t>(slice));
@@ -249,9 +248,9 @@ void scatter_last(Call& call, std::size_t indices, std::size_t updates) {
   const Rows rows = rows_of(p, call.in<std::int32_t>(indices), note);
   for_each(call.stream(), p.count, "a scatter", Elect{rows, last});
   visit_size(bytes_of(dtype_of(out)), [&]<typename T>(Type<T>) {
-    for_each(call.stream(), p.count * p.slice, "a scatter",
-             ScatterLast<T>{rows, last, call.in<T>(updates), call.out<T>(0), p.slice,
-                            p.one_update});
+    for_each(
+        call.stream(), p.count * p.slice, "a scatter",
+        ScatterLast<T>{rows, last, call.in<T>(updates), call.out<T>(0), p.slice, p.one_update});
   });
   check_rows(note);
 }

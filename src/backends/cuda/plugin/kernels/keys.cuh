@@ -1,5 +1,5 @@
-// Elements as unsigned integers: in the order of their values (NaN is the largest, -0 is 0), and one
-// for each value that is different.
+// Elements as unsigned integers: in the order of their values (NaN is the largest, -0 is 0), and
+// one for each value that is different.
 #pragma once
 
 #include "backends/cuda/plugin/kernels/element.cuh"

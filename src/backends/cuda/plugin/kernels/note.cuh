@@ -36,8 +36,8 @@ class Note {
   // For outputs whose shape depends on data: words that kernels write, then what they wrote.
   std::int64_t* needed(const char* operation) const {
     if (captured_) {
-      throw Failure{EBB_CUDA_FAILED, std::string(operation) +
-                                         " cannot be captured: what it makes depends on data"};
+      throw Failure{EBB_CUDA_FAILED,
+                    std::string(operation) + " cannot be captured: what it makes depends on data"};
     }
     return words_;
   }

@@ -122,7 +122,8 @@ __global__ void __launch_bounds__(kThreads) scan_rows(Scan scan) {
       sum = next;
     }
   }
-  if (scan.totals != nullptr && threadIdx.x == 0) static_cast<A*>(scan.totals)[blockIdx.x] = running;
+  if (scan.totals != nullptr && threadIdx.x == 0)
+    static_cast<A*>(scan.totals)[blockIdx.x] = running;
 }
 
 // A thread for each column.
@@ -204,7 +205,8 @@ void run(Call& call, const ops::ScanParams& p) {
             .prefixes = nullptr,
             .totals = nullptr};
   const std::int64_t rows = p.outer * p.inner;
-  if (p.inner == 1) return run_rows<A, Op>(call, scan, rows);
+  constexpr std::int64_t kShort = 32;
+  if (p.inner == 1 && p.count > kShort) return run_rows<A, Op>(call, scan, rows);
   if (rows >= 4096 || p.count <= 256) {
     scan_columns<A, Op><<<blocks_for(rows), kThreads, 0, call.stream()>>>(scan, rows);
     return launched("a scan");

@@ -1,8 +1,9 @@
 // TopK, and searching in sorted rows.
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_segmented_radix_sort.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
 
 #include "backends/cuda/plugin/kernels/keys.cuh"
 #include "backends/cuda/plugin/kernels/launch.cuh"
@@ -20,8 +21,8 @@ struct NarrowEntries {
   std::uint64_t* entries;
   std::int64_t length;
   __device__ void operator()(std::int64_t i) const {
-    entries[i] = std::uint64_t{~narrow_key(dtype, x, i)} << 32 |
-                 static_cast<std::uint32_t>(i % length);
+    entries[i] =
+        std::uint64_t{~narrow_key(dtype, x, i)} << 32 | static_cast<std::uint32_t>(i % length);
   }
 };
 
@@ -74,14 +75,13 @@ struct Sorted {
   const std::uint32_t* indices = nullptr;
 };
 
-Sorted sort_narrow(Call& call, const void* x, DType dtype, std::int64_t rows,
-                   std::int64_t length) {
+Sorted sort_narrow(Call& call, const void* x, DType dtype, std::int64_t rows, std::int64_t length) {
   const std::int64_t count = rows * length;
   auto* from = call.workspace<std::uint64_t>(static_cast<std::size_t>(2 * count));
   auto* to = from + count;
   for_each(call.stream(), count, "TopK", NarrowEntries{dtype, x, from, length});
-  const auto begins = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
-                                                      RowBegin{length});
+  const auto begins =
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), RowBegin{length});
   with_memory(call, [&](void* memory, std::size_t& bytes) {
     if (rows == 1) {
       return cub::DeviceRadixSort::SortKeys(memory, bytes, from, to, count, 0, 64, call.stream());
@@ -98,8 +98,8 @@ Sorted sort_wide(Call& call, const void* x, DType dtype, std::int64_t rows, std:
   auto* keys = call.workspace<std::uint64_t>(static_cast<std::size_t>(2 * count));
   auto* indices = call.workspace<std::uint32_t>(static_cast<std::size_t>(2 * count));
   for_each(call.stream(), count, "TopK", WideEntries{dtype, x, keys, indices, length});
-  const auto begins = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
-                                                      RowBegin{length});
+  const auto begins =
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), RowBegin{length});
   with_memory(call, [&](void* memory, std::size_t& bytes) {
     if (rows == 1) {
       return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, keys + count, indices,

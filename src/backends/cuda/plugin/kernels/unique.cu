@@ -1,6 +1,7 @@
 // The distinct slices along an axis, in the order of their first appearance.
 //
-// 1. Every slice looks for its place in an open-addressed table: the first that comes to a free place
+// 1. Every slice looks for its place in an open-addressed table: the first that comes to a free
+// place
 //    takes it, others go on where they differ from it. Each place keeps the least number of its
 //    slices.
 // 2. A slice is chosen where it is the least of its place; the chosen are numbered by a scan.
@@ -150,8 +151,8 @@ void unique(Call& call) {
   const ebb_cuda_tensor indices = call.make(DType::kInt32, extent);
   visit_size(bytes_of(dtype_of(x)), [&]<typename T>(Type<T>) {
     for_each(call.stream(), walk.before * chosen.count * walk.after, "Unique",
-             CopySlices<T>{call.in<T>(0), static_cast<T*>(values.data), chosen.slices,
-                           chosen.count, walk.extent, walk.after});
+             CopySlices<T>{call.in<T>(0), static_cast<T*>(values.data), chosen.slices, chosen.count,
+                           walk.extent, walk.after});
   });
   copy_runs(call.stream(), sizeof(std::int32_t), 1, walk.extent, chosen.indices, 0, indices.data,
             0);

@@ -1,6 +1,7 @@
 // Where: the coordinates of what is true, in row-major order.
-#include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
+
+#include <cub/device/device_select.cuh>
 
 #include "backends/cuda/plugin/kernels/launch.cuh"
 #include "backends/cuda/plugin/kernels/note.cuh"
@@ -10,11 +11,11 @@ namespace {
 
 struct IsTrue {
   const std::uint8_t* condition;
-  __device__ bool operator()(std::int64_t i) const { return condition[i] != 0; }
+  __device__ bool operator()(std::uint32_t i) const { return condition[i] != 0; }
 };
 
 struct Coordinates {
-  const std::int64_t* positions;
+  const std::uint32_t* positions;
   std::int32_t* out;
   int rank;
   std::int64_t steps[EBB_CUDA_MAX_RANK];
@@ -31,14 +32,15 @@ struct Coordinates {
 void where(Call& call) {
   const ebb_cuda_tensor& x = call.input(0);
   const std::int64_t count = elements(x);
+  if (count > 0xffffffff) throw Failure{EBB_CUDA_NO_KERNEL, "2^32 elements and more"};
   std::int64_t found = 0;
-  std::int64_t* positions = nullptr;
+  std::uint32_t* positions = nullptr;
   if (count > 0) {
     Note note(call.stream());
     std::int64_t* counted = note.needed("Where");
     const IsTrue is_true{call.in<std::uint8_t>(0)};
-    const thrust::counting_iterator<std::int64_t> numbers(0);
-    positions = call.workspace<std::int64_t>(static_cast<std::size_t>(count));
+    const thrust::counting_iterator<std::uint32_t> numbers(0);
+    positions = call.workspace<std::uint32_t>(static_cast<std::size_t>(count));
     std::size_t bytes = 0;
     check(cub::DeviceSelect::If(nullptr, bytes, numbers, positions, counted, count, is_true,
                                 call.stream()),
