@@ -21,6 +21,11 @@ take() {
 
 take "$tests/tests/test_conformance"
 if [[ -e $tests/tests/test_cuda ]]; then take "$tests/tests/test_cuda"; fi
+if [[ -e $tests/bench/cuda_bench ]]; then # bench/run.sh ./cuda_bench runs it beside its peer
+  take "$tests/bench/cuda_bench"
+  mkdir "$folder/bench"
+  cp bench/cuda/run.sh bench/cuda/peer.py bench/cuda/table.py "$folder/bench/"
+fi
 strip --strip-debug -o "$folder/lib/libebb_cuda.so" "$plugin/libebb_cuda.so"
 onednn="$(tools/ensure_onednn.sh)"
 cp -L "$onednn/lib/libdnnl.so.3" "$onednn/lib/libgomp.so.1" "$folder/lib/"

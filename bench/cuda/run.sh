@@ -13,6 +13,12 @@ device=cuda:0
 python=${PYTHON:-python3}
 mkdir -p "$out"
 
+# In the folder of tools/pack_cuda_test.sh the libraries lie beside the binary.
+lib=$(cd "$(dirname "$bench")" && pwd)/lib
+if [[ -d $lib ]]; then
+  export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} EBB_CUDA_PLUGIN=$lib/libebb_cuda.so
+fi
+
 # PyTorch brings cuBLASLt and cuDNN along; both sides then use the same libraries.
 folders=$("$python" - <<'PY' 2>/dev/null || true
 import glob, os, torch

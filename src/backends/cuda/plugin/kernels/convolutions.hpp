@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "backends/cuda/plugin/kernel.hpp"
+#include "backends/cuda/plugin/kernels/direction.hpp"
 #include "ops/params/convolutions.hpp"
 
 namespace ebb::cuda {
-
-enum class Direction : std::uint8_t { kForward, kBackData, kBackFilter };
 
 // The three tensors by their part in the forward operation; the one that is computed is written.
 struct ConvolutionData {

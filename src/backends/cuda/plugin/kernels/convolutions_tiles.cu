@@ -1,13 +1,9 @@
-// Convolutions as products of tiles whose left-hand operand is looked up instead of written out.
-// All three directions are one kernel:
-//   forward       result [batch and window, out channel], over [tap, in channel] of data and filter
-//   back data     result [batch and pixel, in channel],   over [tap, out channel] of gradient and
-//   filter back filter   result [tap and in channel, out channel], over [batch and window] of data
-//   and gradient
+// Convolutions by tiles: one kernel for all three directions, which convolutions_lookup.cuh
+// describes.
 #include "backends/cuda/plugin/kernels/activation.cuh"
 #include "backends/cuda/plugin/kernels/convolutions.hpp"
+#include "backends/cuda/plugin/kernels/convolutions_lookup.cuh"
 #include "backends/cuda/plugin/kernels/neural.hpp"
-#include "backends/cuda/plugin/kernels/windows.cuh"
 
 namespace ebb::cuda {
 namespace {
@@ -16,118 +12,9 @@ constexpr int kRows = 64;    // of the result a block computes
 constexpr int kInner = 16;   // of the inner axis at a time
 constexpr int kBlock = 256;  // 16 x 16 threads
 
-// How data lies in memory: steps in elements.
-template <typename Index>
-struct Steps {
-  Index image, pixel, channel;
-};
-
-template <typename Index>
-struct Shape {
-  Volume<Index> w;
-  Index in_channels, out_channels;
-  Steps<Index> x, y;
-  Index rows, inner, columns;
-  Index inner_a_part;  // back filter: the inner axis is cut, a part for each z of the grid
-};
-
-// A place the window is at: [image, z, y, x] of results, or of data for the way back.
-template <typename Index>
-struct Place {
-  Index base;
-  Index at[3];
-  bool valid;
-};
-// What moves against it: a tap and a channel.
-template <typename Index>
-struct Reach {
-  Index by[3];
-  Index channel;
-  bool valid;
-};
-
-template <Direction kDirection, typename Index>
-__device__ inline Place<Index> place_of(const Shape<Index>& s, Index i, Index count) {
-  constexpr bool kBack = kDirection == Direction::kBackData;
-  Place<Index> made{};
-  made.valid = i < count;
-  if (!made.valid) return made;
-  const auto& extents = kBack ? s.w.in : s.w.out;
-  const Element<Index> at = element_at(extents, Index{1}, i);
-  const Index where[3] = {at.z, at.y, at.x};
-  for (int axis = 0; axis < 3; ++axis) {
-    made.at[axis] =
-        kBack ? where[axis] + s.w.before[axis] : where[axis] * s.w.stride[axis] - s.w.before[axis];
-  }
-  made.base = at.image * (kBack ? s.y.image : s.x.image);
-  return made;
-}
-
-template <Direction kDirection, typename Index>
-__device__ inline Reach<Index> reach_of(const Shape<Index>& s, Index i, Index count) {
-  constexpr bool kBack = kDirection == Direction::kBackData;
-  Reach<Index> made{};
-  made.valid = i < count;
-  if (!made.valid) return made;
-  const Index channels = kBack ? s.out_channels : s.in_channels;
-  Index tap = i / channels;
-  made.channel = i % channels * (kBack ? s.y.channel : s.x.channel);
-  for (int axis = 2; axis >= 0; --axis) {
-    made.by[axis] = tap % s.w.size[axis] * s.w.dilation[axis];
-    tap /= s.w.size[axis];
-  }
-  return made;
-}
-
-// The looked-up operand: data for the ways forward and to the filter, the gradient for the way
-// back.
-template <Direction kDirection, typename Index>
-__device__ inline float look_up(const Shape<Index>& s, const float* from, const Place<Index>& place,
-                                const Reach<Index>& reach) {
-  if (!place.valid || !reach.valid) return 0.0F;
-  Index pixel = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    Index at;
-    if constexpr (kDirection == Direction::kBackData) {
-      const Index distance = place.at[axis] - reach.by[axis];
-      at = distance / s.w.stride[axis];
-      if (distance < 0 || at * s.w.stride[axis] != distance || at >= s.w.out[axis]) return 0.0F;
-      pixel = pixel * s.w.out[axis] + at;
-    } else {
-      at = place.at[axis] + reach.by[axis];
-      if (at < 0 || at >= s.w.in[axis]) return 0.0F;
-      pixel = pixel * s.w.in[axis] + at;
-    }
-  }
-  const Index step = kDirection == Direction::kBackData ? s.y.pixel : s.x.pixel;
-  return __ldg(from + place.base + pixel * step + reach.channel);
-}
-
-// Where the result's element [place, channel] lies.
-template <typename Index>
-__device__ inline Index result_at(const Index (&extents)[3], const Steps<Index>& steps, Index place,
-                                  Index channel) {
-  const Index pixels = positions(extents);
-  return place / pixels * steps.image + place % pixels * steps.pixel + channel * steps.channel;
-}
-
-// The right-hand operand at [inner, column].
-template <Direction kDirection, typename Index>
-__device__ inline float right_at(const Shape<Index>& s, const float* b, Index inner, Index column) {
-  if constexpr (kDirection == Direction::kForward) {
-    return __ldg(b + inner * s.out_channels + column);
-  } else if constexpr (kDirection == Direction::kBackData) {
-    const Index tap = inner / s.out_channels;
-    const Index out = inner % s.out_channels;
-    return __ldg(b + (tap * s.in_channels + column) * s.out_channels + out);
-  } else {
-    return __ldg(b + result_at(s.w.out, s.y, inner, column));
-  }
-}
-
 template <Direction kDirection, int kColumns, typename Index>
 __global__ void __launch_bounds__(kBlock)
-    convolve_tiles(Shape<Index> s, const float* a, const float* b, float* result,
+    convolve_tiles(TileShape<Index> s, const float* a, const float* b, float* result,
                    ChannelEpilogue epilogue) {
   constexpr bool kToFilter = kDirection == Direction::kBackFilter;
   constexpr int kWide = 16 * kColumns;
@@ -219,44 +106,8 @@ __global__ void add_parts(const float* parts, std::int64_t part_count, std::int6
   }
 }
 
-template <typename Index>
-Steps<Index> steps_of(Index pixels, Index channels, bool channels_first) {
-  return {pixels * channels, channels_first ? Index{1} : channels,
-          channels_first ? pixels : Index{1}};
-}
-
-template <typename Index>
-Shape<Index> shape_of(const ops::Convolution& c, Direction direction) {
-  Shape<Index> s{};
-  s.w = volume_of<Index>(c.windows);
-  s.in_channels = static_cast<Index>(c.in_channels);
-  s.out_channels = static_cast<Index>(c.out_channels);
-  s.x = steps_of(positions(s.w.in), s.in_channels, c.channels_first);
-  s.y = steps_of(positions(s.w.out), s.out_channels, c.channels_first);
-  const Index taps = positions(s.w.size);
-  switch (direction) {
-    case Direction::kForward:
-      s.rows = s.w.batch * positions(s.w.out);
-      s.inner = taps * s.in_channels;
-      s.columns = s.out_channels;
-      break;
-    case Direction::kBackData:
-      s.rows = s.w.batch * positions(s.w.in);
-      s.inner = taps * s.out_channels;
-      s.columns = s.in_channels;
-      break;
-    case Direction::kBackFilter:
-      s.rows = taps * s.in_channels;
-      s.inner = s.w.batch * positions(s.w.out);
-      s.columns = s.out_channels;
-      break;
-  }
-  s.inner_a_part = s.inner;
-  return s;
-}
-
 template <Direction kDirection, int kColumns, typename Index>
-void launch(Call& call, Shape<Index> s, const float* a, const float* b, float* result,
+void launch(Call& call, TileShape<Index> s, const float* a, const float* b, float* result,
             const ChannelEpilogue& epilogue) {
   dim3 grid(static_cast<unsigned>((s.rows + kRows - 1) / kRows),
             static_cast<unsigned>((s.columns + 16 * kColumns - 1) / (16 * kColumns)), 1);
@@ -287,7 +138,7 @@ void launch(Call& call, Shape<Index> s, const float* a, const float* b, float* r
 template <Direction kDirection, typename Index>
 void launch_columns(Call& call, const ops::Convolution& c, const float* a, const float* b,
                     float* result, const ChannelEpilogue& epilogue) {
-  const Shape<Index> s = shape_of<Index>(c, kDirection);
+  const TileShape<Index> s = tile_shape_of<Index>(c, kDirection);
   if (s.columns <= 16) return launch<kDirection, 1>(call, s, a, b, result, epilogue);
   return launch<kDirection, 4>(call, s, a, b, result, epilogue);
 }

@@ -75,80 +75,10 @@ ebb_cuda_tensor dense_copy(Call& call, const ebb_cuda_tensor& tensor) {
   }
 }
 
-// How the matrices of a tensor lie, where one of their axes is dense.
-bool lies_as_matrix(const ebb_cuda_tensor& tensor, MatrixOperand& operand) {
-  const std::int64_t rows = tensor.dims[tensor.rank - 2];
-  const std::int64_t columns = tensor.dims[tensor.rank - 1];
-  const std::int64_t down = tensor.strides[tensor.rank - 2];
-  const std::int64_t across = tensor.strides[tensor.rank - 1];
-  operand.data = tensor.data;
-  if ((across == 1 || columns == 1) && (down >= columns || rows == 1)) {
-    operand.transposed = false;
-    operand.ld = rows == 1 ? columns : down;
-    return true;
-  }
-  if ((down == 1 || rows == 1) && (across >= rows || columns == 1)) {
-    operand.transposed = true;
-    operand.ld = columns == 1 ? rows : across;
-    return true;
-  }
-  return false;
-}
-
-using Strides = std::array<std::int64_t, EBB_CUDA_MAX_RANK>;
-
-struct Side {
-  MatrixOperand matrix;
-  Strides batch{};  // for each batch axis of the result; 0 where the operand is repeated
-};
-
-Side side_of(Call& call, const Product& p, std::size_t input, bool transposed) {
-  ebb_cuda_tensor tensor = call.input(input);
-  Side side;
-  if (!lies_as_matrix(tensor, side.matrix)) {
-    tensor = dense_copy(call, tensor);
-    lies_as_matrix(tensor, side.matrix);
-  }
-  side.matrix.transposed = side.matrix.transposed != transposed;
-  const std::size_t missing = p.rank - tensor.rank;
-  for (std::size_t axis = missing; axis < p.batch_axes(); ++axis) {
-    side.batch[axis] = tensor.dims[axis - missing] == 1 ? 0 : tensor.strides[axis - missing];
-  }
-  return side;
-}
-
-// Takes the last batch axes into one run as far as both operands step evenly over them; gives the
-// number of axes that are left.
-std::size_t collapse(const Product& p, const Side& a, const Side& b, ProductRun& run) {
-  std::size_t left = p.batch_axes();
-  run.a.stride = run.b.stride = 0;
-  run.count = 1;
-  for (; left > 0; --left) {
-    const std::size_t axis = left - 1;
-    if (p.batch[axis] == 1) continue;
-    if (run.count == 1) {
-      run.a.stride = a.batch[axis];
-      run.b.stride = b.batch[axis];
-    } else if (a.batch[axis] != run.a.stride * run.count ||
-               b.batch[axis] != run.b.stride * run.count) {
-      break;
-    }
-    run.count *= p.batch[axis];
-  }
-  return left;
-}
-
-// Many matrices times one: one tall matrix times one, where the rows lie one after the other.
-void fold(ProductRun& run) {
-  if (run.count == 1 || run.b.stride != 0 || run.a.transposed) return;
-  if (run.a.stride != run.rows * run.a.ld) return;
-  run.rows *= run.count;
-  run.count = 1;
-  run.a.stride = 0;
-}
-
-const std::byte* moved(const void* data, std::int64_t count, std::size_t bytes) {
-  return static_cast<const std::byte*>(data) + count * static_cast<std::int64_t>(bytes);
+// The input, or a dense copy where it does not lie as matrices.
+ebb_cuda_tensor matrices(Call& call, std::size_t input) {
+  const ebb_cuda_tensor& tensor = call.input(input);
+  return lies_as_matrix(tensor) ? tensor : dense_copy(call, tensor);
 }
 
 // Which of the epilogue cuBLASLt can take with it. Several runs need not all be taken alike, so
@@ -187,32 +117,14 @@ void product(Call& call) {
     if (dtype == DType::kFloat32) apply_epilogue(call, p.epilogue, false);
     return;
   }
-  const Side a = side_of(call, p, 0, p.transpose_a);
-  const Side b = side_of(call, p, 1, p.transpose_b);
-  ProductRun run{dtype, p.rows, p.inner, p.columns, 1, a.matrix, b.matrix, out.data};
-  const std::size_t left = collapse(p, a, b, run);
-  const std::int64_t a_run = run.count * p.rows * p.columns;
-  fold(run);
-  std::int64_t runs = 1;
-  for (std::size_t axis = 0; axis < left; ++axis) runs *= p.batch[axis];
-  const With with = with_of(call, p.epilogue, runs);
+  const ProductRuns runs(p, matrices(call, 0), matrices(call, 1), out);
+  const With with = with_of(call, p.epilogue, runs.size());
   bool done = false;
-  for (std::int64_t i = 0; i < runs; ++i) {
-    std::int64_t rest = i;
-    std::int64_t a_at = 0;
-    std::int64_t b_at = 0;
-    for (std::size_t axis = left; axis-- > 0;) {
-      a_at += rest % p.batch[axis] * a.batch[axis];
-      b_at += rest % p.batch[axis] * b.batch[axis];
-      rest /= p.batch[axis];
-    }
-    ProductRun one = run;
-    one.a.data = moved(a.matrix.data, a_at, bytes);
-    one.b.data = moved(b.matrix.data, b_at, bytes);
-    one.result = const_cast<std::byte*>(moved(out.data, i * a_run, bytes));
-    if (with == With::kBias) one.bias = call.in<float>(2);
-    if (with == With::kAddend) one.addend = call.in<float>(2);
-    done = multiply(call, one, with);
+  for (std::int64_t i = 0; i < runs.size(); ++i) {
+    ProductRun run = runs.at(i);
+    if (with == With::kBias) run.bias = call.in<float>(2);
+    if (with == With::kAddend) run.addend = call.in<float>(2);
+    done = multiply(call, run, with);
   }
   if (dtype == DType::kFloat32) apply_epilogue(call, p.epilogue, done);
 }
