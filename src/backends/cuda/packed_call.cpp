@@ -98,11 +98,10 @@ void* PackedCall::workspace(ebb_cuda_call* call, std::uint64_t bytes) {
 
 ebb_cuda_status PackedCall::run() {
   const ebb_cuda_status status = heap_.table().run(&packed_);
-  if (error_ != nullptr) [[unlikely]]
-    std::rethrow_exception(error_);
-  if (status != EBB_CUDA_OK && status != EBB_CUDA_NO_KERNEL) [[unlikely]] {
-    heap_.check(status, call_.spec().name);
-  }
+  if (status == EBB_CUDA_OK) [[likely]]  // also where a kernel did without what it was refused
+    return status;
+  if (error_ != nullptr) std::rethrow_exception(error_);
+  if (status != EBB_CUDA_NO_KERNEL) heap_.check(status, call_.spec().name);
   return status;
 }
 

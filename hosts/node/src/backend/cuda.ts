@@ -66,7 +66,7 @@ function nextRound(polls: number): Promise<void> {
 }
 
 function chosenDevice(): string {
-  return process.env['EBB_DEVICE'] ?? '';
+  return process.env.EBB_DEVICE ?? '';
 }
 
 /** `EBB_DEVICE=cuda:1` names the GPU; otherwise it is the first one. */
