@@ -10,6 +10,16 @@ const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 
 const TFJS = ['@tensorflow/tfjs', '@tensorflow/tfjs-backend-wasm'];
 const OF_THE_MACHINE = /^(libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so/;
 
+const TERMS = [
+  'onednn/LICENSE',
+  'onednn/THIRD-PARTY-PROGRAMS',
+  'highway.txt',
+  'libgomp-libstdc++-libgcc.txt',
+  'GPL-3.txt',
+  'fmt.txt',
+  'nlohmann-json.txt',
+];
+
 const PROGRAM = `
 const tf = require('@tensorflow/tfjs');
 require('@tensorflow/tfjs-backend-wasm');
@@ -78,6 +88,10 @@ function use(project) {
     (name) => !OF_THE_MACHINE.test(name) && !carried.includes(name),
   );
   check('the addon needs only the C library and what it carries', others.join(), '');
+  const terms = readdirSync(join(prebuilt, 'licenses'), { recursive: true });
+  check('the terms of what it carries', TERMS.filter((name) => !terms.includes(name)).join(), '');
+  const gomp = readFileSync(join(prebuilt, 'licenses', 'libgomp-libstdc++-libgcc.txt'), 'utf8');
+  check('with the exception', /GCC RUNTIME LIBRARY EXCEPTION/i.test(gomp), true);
   const bare = spawnSync('env', ['-i', process.execPath, 'backend.js'], {
     cwd: project,
     encoding: 'utf8',

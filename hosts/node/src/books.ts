@@ -86,7 +86,7 @@ export class Books {
     this.bytesBorn += bytes;
     if (first) this.early.held += bytes;
     this.births++;
-    if (isVariable(tensor)) this.slots.names.set(slot, tensor.name);
+    if (isVariable(tensor)) this.slots.setName(slot, tensor.name);
     return slot;
   }
 

@@ -25,12 +25,21 @@ function find(): Collector {
 
 let gc: Collector | undefined;
 
+/** What a user may have told V8 about threads in scavenges: it stays so. V8 does not say how its flags are set. */
+const THREADS =
+  /^--(no[-_]?)?(parallel[-_]scavenge|single[-_]threaded([-_]gc)?|predictable([-_]gc[-_]schedule)?)$/;
+const asTold = process.execArgv.some((word) => THREADS.test(word));
+
 /**
  * On this thread alone: there is little to copy, and waiting for V8's other threads takes longer than they save,
  * on a busy machine many times as long.
  */
 export function collectMinor(): void {
   gc ??= find();
+  if (asTold) {
+    gc(MINOR);
+    return;
+  }
   v8.setFlagsFromString('--no-parallel-scavenge');
   try {
     gc(MINOR);

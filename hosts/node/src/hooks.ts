@@ -3,7 +3,7 @@
 import { Books } from './books';
 import { Idle } from './idle';
 import { Kernels } from './kernels';
-import { evictSortCache } from './layers';
+import { SortCaches } from './layers';
 import { type Native, native } from './native';
 import { holdWhileRead } from './reads';
 import { Records } from './records';
@@ -16,6 +16,7 @@ import {
   type DataRecord,
   type Engine,
   isVariable,
+  OP_SUFFIX,
   recordOf,
   type Tensor,
 } from './tfjs';
@@ -38,11 +39,12 @@ export class Hooks {
     const { disposeTensor, runKernelFunc } = engine;
     this.books = new Books(native, engine, (tensor) => disposeTensor.call(engine, tensor));
     this.sites = sites();
-    this.scopes = new Scopes(engine, this.books, this.sites);
+    this.scopes = new Scopes(engine, this.books);
     this.kernels = new Kernels(engine, this.books, (call) => runKernelFunc.call(engine, call));
     this.variables = new Variables(this.books);
     this.idle = new Idle(this.books);
-    this.books.beforeMajor = () => evictSortCache(engine);
+    const sortCaches = new SortCaches(engine.ENV);
+    this.books.beforeMajor = () => sortCaches.evict();
     this.books.onBackend = (backend, device) => this.kernels.adopt(backend, device);
     const { state } = engine;
     this.books.bornBefore(state.numTensors, state.numBytes);
@@ -63,7 +65,9 @@ export class Hooks {
     const { makeTensor, moveData } = engine;
     let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
     const tracked = (tensor: Tensor, backend?: Backend): void => {
-      const site = this.sites.on ? engine.state.activeScope?.site || this.sites.capture(entry) : 0;
+      const site = this.sites.on
+        ? engine.state.activeScope?.site || this.sites.search(entry, 2 + this.sites.frames)
+        : 0;
       books.born(tensor, recordOf(engine, tensor, backend), site);
       if (isVariable(tensor)) this.variables.watched(tensor);
       else scopes.track(tensor, true);
@@ -111,8 +115,17 @@ export class Hooks {
   }
 
   private hookScopes(): void {
-    const { engine, scopes, books, kernels } = this;
-    engine.startScope = (name) => void scopes.start(name);
+    const { engine, scopes, books, kernels, sites } = this;
+    // Captured here, nearest to the user: V8 decodes every function on the way.
+    engine.startScope = (name) => {
+      let site = 0;
+      if (sites.on) {
+        site = engine.state.activeScope?.site ?? 0;
+        if (site === 0 && name?.endsWith(OP_SUFFIX))
+          site = sites.ofOperation(engine.startScope, name);
+      }
+      scopes.start(name, site);
+    };
     engine.endScope = (result) => {
       scopes.end(result);
       if (kernels.running === 0) books.lookForNotices();
@@ -128,7 +141,7 @@ export class Hooks {
     const { disposeVariable, makeVariable } = engine;
     engine.state.registeredVariables = variables.wrap(engine.state.registeredVariables);
     books.onReclaimed = (slot) => {
-      const name = books.slots.names.get(slot);
+      const name = books.slots.name(slot);
       if (name !== undefined) variables.ended(name, books.slots.id(slot));
       if (this.observers > 0) {
         this.reclaimedInside.set(books.slots.id(slot), books.slots.site(slot));

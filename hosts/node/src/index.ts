@@ -24,7 +24,7 @@ export {
 } from './memory';
 export { reclaim, type ReclaimOptions } from './reclaim';
 export { tidy } from './tidy';
-export { trace } from './trace';
+export { trace, type TraceOptions } from './trace';
 
 // The switch is the process's: a worker begun while it is on reclaims as well.
 if (process.env.EBB_RECLAIM === '1' || native().reclaiming()) {

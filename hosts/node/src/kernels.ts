@@ -45,8 +45,10 @@ export class Kernels {
     const { write } = backend;
     const { fresh } = this;
     backend.write = (values, shape, dtype) => {
-      const create = (): DataId => write.call(backend, values, shape, dtype);
-      const dataId = backend.runtime === undefined ? create() : this.createOwn(backend, create);
+      const dataId =
+        backend.runtime === undefined
+          ? write.call(backend, values, shape, dtype)
+          : this.createOwn(backend, () => write.call(backend, values, shape, dtype));
       if (this.running > 0) {
         fresh[this.allocated++] = backend;
         fresh[this.allocated++] = dataId;

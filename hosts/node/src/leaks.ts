@@ -24,7 +24,7 @@ export async function expectNoLeaks<T>(
   const installed = requireHooks('expectNoLeaks');
   const region = observe(installed);
   const traced = trace.isOn;
-  trace.on();
+  if (!traced) trace.on({ frames: 2 });
   try {
     const result = await runInRegion(region, run);
     if (reachableOnly) installed.books.collect(true, false);

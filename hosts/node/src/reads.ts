@@ -7,12 +7,16 @@ type Prototype = Record<'data' | 'bytes', Read>;
 
 const pending = new Set<object>();
 const patched = new WeakSet<object>();
+/** The classes seen last: a tensor's and a variable's, which take turns in training. */
 let last: unknown;
+let lastButOne: unknown;
 
 /** Makes sure that reads of this tensor hold it; each copy of tfjs-core brings a class of its own. */
 export function holdWhileRead(tensor: Tensor): void {
-  if (tensor.constructor === last) return;
-  last = tensor.constructor;
+  const { constructor } = tensor;
+  if (constructor === last || constructor === lastButOne) return;
+  lastButOne = last;
+  last = constructor;
   const owner = ownerOf(Object.getPrototypeOf(tensor) as object, 'data');
   if (owner === undefined || patched.has(owner)) return;
   patched.add(owner);

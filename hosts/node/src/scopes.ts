@@ -3,8 +3,7 @@
 import type { Books } from './books';
 import { tensorsIn } from './containers';
 import { currentRegion, ownerNow } from './regions';
-import type { Sites } from './sites';
-import { type Engine, isTensor, OP_SUFFIX, type Scope, type Tensor } from './tfjs';
+import { type Engine, isTensor, type Scope, type Tensor } from './tfjs';
 
 const FIRST_SWEEP = 1024;
 
@@ -15,10 +14,10 @@ export class Scopes {
   constructor(
     private readonly engine: Engine,
     private readonly books: Books,
-    private readonly sites: Sites,
   ) {}
 
-  start(name?: string): Scope {
+  /** `site`: that of what an operation makes in it; 0: each tensor has its own. */
+  start(name?: string, site = 0): Scope {
     const { state } = this.engine;
     const scope: Scope = {
       track: [],
@@ -27,14 +26,8 @@ export class Scopes {
       parent: state.activeScope ?? undefined,
       region: currentRegion(),
       closed: false,
-      site: 0,
+      site,
     };
-    if (this.sites.on) {
-      const outer = scope.parent?.site ?? 0;
-      if (outer !== 0) scope.site = outer;
-      else if (scope.name.endsWith(OP_SUFFIX))
-        scope.site = this.sites.capture(this.engine.startScope);
-    }
     state.scopeStack.push(scope);
     state.activeScope = scope;
     return scope;

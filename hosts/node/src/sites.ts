@@ -3,10 +3,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Native } from './native';
 
-const FRAMES_KEPT = 2;
-/** How far to look for the user's code, nearest first: each frame costs. */
-const DEPTHS = [3, 12, 100];
-
 type Capture = { stack: NodeJS.CallSite[] };
 /** V8 has it, the types do not. */
 type Position = NodeJS.CallSite & { getPosition(): number };
@@ -26,49 +22,61 @@ class Frame {
 
 export class Sites {
   on = false;
+  /** Frames of the user's code that make a site. */
+  frames = 1;
   private readonly root = new Frame();
   private readonly texts = new Map<number, string>();
+  /** By operation, how many functions of TensorFlow.js were behind it last time: `a.add(b)` has one more. */
+  private readonly between = new Map<string, number>();
+  /** Where the user's code began in the stack that was looked at last. */
+  private first = 0;
   private readonly userFiles = new Map<string, boolean>();
 
   constructor(private readonly native: Native) {}
 
-  /** The site of whoever called `below`, or 0 if no user's code did. */
-  capture(below: (...args: never[]) => unknown): number {
-    for (const depth of DEPTHS) {
-      const frames = stack(below, depth);
-      const site = this.locate(frames);
-      if (site !== 0) return site;
-      if (frames.length < depth) break;
-    }
-    return 0;
+  /** The site of whoever called an operation, which called `below`; 0 if no user's code did. */
+  ofOperation(below: (...args: never[]) => unknown, name: string): number {
+    const between = this.between.get(name) ?? 1;
+    const site = this.search(below, between + this.frames);
+    if (this.first !== between) this.between.set(name, this.first);
+    return site;
+  }
+
+  /** The site of whoever called `below`, directly or not; 0 if no user's code did. `depth`: how far to look first. */
+  search(below: (...args: never[]) => unknown, depth: number): number {
+    const frames = stack(below, depth);
+    const site = this.locate(frames, frames.length < depth);
+    return site !== 0 || frames.length < depth ? site : this.search(below, depth * 6);
   }
 
   text(site: number): string {
     return this.texts.get(site) ?? '(site unknown: tracing was off)';
   }
 
-  private locate(frames: NodeJS.CallSite[]): number {
+  /** `whole`: there are no more frames than these. Otherwise 0 means that more are needed. */
+  private locate(frames: NodeJS.CallSite[], whole: boolean): number {
     let frame = this.root;
-    let kept = 0;
     let first = 0;
-    for (let i = 0; i < frames.length && kept < FRAMES_KEPT; i++) {
-      const at = frames[i] as Position;
-      const file = at.getFileName();
-      if (file != null && this.isUser(file)) {
-        frame = step(frame, file, at.getPosition());
-        if (kept++ === 0) first = i;
-      } else if (kept > 0) break;
+    while (first < frames.length && !this.isUser(frames[first] as Position)) first++;
+    let end = first;
+    for (; end < frames.length && end < first + this.frames; end++) {
+      const at = frames[end] as Position;
+      if (!this.isUser(at)) break;
+      frame = step(frame, at.getFileName() as string, at.getPosition());
     }
-    if (kept === 0) return 0;
+    this.first = first;
+    if (end === first || (end === frames.length && end < first + this.frames && !whole)) return 0;
     if (frame.site === 0) {
-      const text = describe(frames.slice(first, first + kept));
+      const text = describe(frames.slice(first, end));
       frame.site = this.native.site(text);
       this.texts.set(frame.site, text);
     }
     return frame.site;
   }
 
-  private isUser(file: string): boolean {
+  private isUser(at: Position): boolean {
+    const file = at.getFileName();
+    if (file == null) return false;
     let user = this.userFiles.get(file);
     if (user === undefined) {
       user = isUserFile(file);

@@ -7,13 +7,14 @@ const NONE = -1;
 export class Slots {
   records: DataRecord[] = [];
   /** Names of those that are variables. */
-  readonly names = new Map<number, string>();
+  private readonly names = new Map<number, string>();
   count = 0;
 
   private ids = new Float64Array(64);
   private sizes = new Float64Array(64);
   private sites = new Uint32Array(64);
   private dtypes = new Uint8Array(64);
+  private named = new Uint8Array(64);
 
   /** First of the free slots; `nextOfData` leads on. */
   private free = NONE;
@@ -40,6 +41,15 @@ export class Slots {
 
   site(slot: number): number {
     return this.sites[slot] as number;
+  }
+
+  name(slot: number): string | undefined {
+    return this.named[slot] === 0 ? undefined : this.names.get(slot);
+  }
+
+  setName(slot: number, name: string): void {
+    this.named[slot] = 1;
+    this.names.set(slot, name);
   }
 
   find(id: number): number {
@@ -73,7 +83,10 @@ export class Slots {
     this.remove(this.ids[slot] as number);
     this.ids[slot] = NONE;
     this.records[slot] = EMPTY;
-    if (this.names.size > 0) this.names.delete(slot);
+    if (this.named[slot] !== 0) {
+      this.named[slot] = 0;
+      this.names.delete(slot);
+    }
     this.nextOfData[slot] = this.free;
     this.free = slot;
     this.count--;
@@ -153,6 +166,7 @@ export class Slots {
     this.sizes = wider(this.sizes);
     this.sites = wider(this.sites);
     this.dtypes = wider(this.dtypes);
+    this.named = wider(this.named);
     this.nextOfData = wider(this.nextOfData);
     this.lastOfData = wider(this.lastOfData);
   }

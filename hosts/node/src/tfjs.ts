@@ -93,6 +93,10 @@ export interface KernelCall {
   attrs?: unknown;
 }
 
+export interface Flag {
+  setHook?: (value: number) => void;
+}
+
 export interface Engine {
   state: EngineState;
   backendName: string | null;
@@ -100,7 +104,7 @@ export interface Engine {
   readonly backend: Backend;
   registry: Record<string, Backend>;
   ENV: {
-    flagRegistry: Record<string, { setHook?: (value: number) => void } | undefined>;
+    flagRegistry: Record<string, Flag | undefined>;
     getNumber(flag: string): number;
   };
   trackTensor(tensor: Tensor, backend?: Backend): void;

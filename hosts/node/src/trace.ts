@@ -1,11 +1,22 @@
 // Creation sites, for reports: on for a run, or while it runs.
+import { badArgument } from './errors';
 import { sites } from './hooks';
 import { native } from './native';
 
+export interface TraceOptions {
+  /** Frames of the user's code that make a site: 1 is the line that called TensorFlow.js. Default: 1. */
+  frames?: number;
+}
+
+const MOST_FRAMES = 10;
+
 export const trace = {
   /** From now on each tensor is booked with the place in the user's code that made it. */
-  on(): void {
+  on({ frames = 1 }: TraceOptions = {}): void {
+    if (!Number.isInteger(frames) || frames < 1 || frames > MOST_FRAMES)
+      throw badArgument('trace.on: frames', frames, `a whole number from 1 to ${MOST_FRAMES}`);
     native().setTrace(true);
+    sites().frames = frames;
     sites().on = true;
   },
 

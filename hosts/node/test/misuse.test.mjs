@@ -26,6 +26,10 @@ test('reclaim.on, tidy, expectNoLeaks, collect, report', async () => {
   await assert.rejects(ebb.expectNoLeaks('x'), /function/);
   assert.throws(() => ebb.collect('huge'), /minor/);
   assert.throws(() => ebb.report({ top: 0 }), /top/);
+  for (const frames of [0, 11, 1.5, '2']) {
+    assert.throws(() => ebb.trace.on({ frames }), /from 1 to 10/);
+  }
+  assert.equal(ebb.trace.isOn, false);
 });
 
 const entry = require.resolve('ebb-tfjs');

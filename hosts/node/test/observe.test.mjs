@@ -34,6 +34,26 @@ onEachBackend('observing', (backend) => {
     await collected();
   });
 
+  test('a site has as many frames as wanted', async () => {
+    await collected();
+    const held = [];
+    const make = () => held.push(tf.tensor1d([held.length]));
+    const inside = line() - 1;
+    ebb.trace.on({ frames: 2 });
+    const outside = line() + 1;
+    for (let i = 0; i < 3; i++) make();
+    ebb.trace.on();
+    for (let i = 0; i < 3; i++) make();
+    ebb.trace.off();
+    const ofMake = ebb
+      .report({ top: 100, json: true })
+      .sites.map(({ text }) => text)
+      .filter((site) => site.includes(`observe.test.mjs:${inside})`));
+    assert.equal(ofMake.filter((site) => site.includes(`:${outside}`)).length, 1, ofMake.join());
+    assert.equal(ofMake.filter((site) => !site.includes('\n')).length, 1, ofMake.join());
+    tf.dispose(held);
+  });
+
   test('expectNoLeaks passes what ends or is returned', async () => {
     const result = await ebb.expectNoLeaks(async () => {
       const a = tf.tensor1d([1]);

@@ -39,16 +39,23 @@ onEachBackend('user reports', (backend) => {
     ebb.reclaim.on();
   });
 
-  test('tidy { tensor1d(1,500 values).reshape } disposed by hand: resident memory is flat', async () => {
-    const values = Float32Array.from({ length: 1500 }, (_, i) => i);
-    const round = () => tf.tidy(() => tf.tensor1d(values).reshape([30, 50])).dispose();
-    const start = await collected();
-    const growth = await leastSlope(round);
-    assert.equal(await collected(), start);
-    assert.ok(growth <= BYTES_A_ROUND, `${growth} bytes a round`);
-  });
+  // tfjs-node's allocator keeps what it once had: there the leak below would not be seen either.
+  const skip = backend === 'tensorflow' && 'resident memory says little';
 
-  test('a leak of a tensor a hundred rounds would be seen', async () => {
+  test(
+    'tidy { tensor1d(1,500 values).reshape } disposed by hand: resident memory is flat',
+    { skip },
+    async () => {
+      const values = Float32Array.from({ length: 1500 }, (_, i) => i);
+      const round = () => tf.tidy(() => tf.tensor1d(values).reshape([30, 50])).dispose();
+      const start = await collected();
+      const growth = await leastSlope(round);
+      assert.equal(await collected(), start);
+      assert.ok(growth <= BYTES_A_ROUND, `${growth} bytes a round`);
+    },
+  );
+
+  test('a leak of a tensor a hundred rounds would be seen', { skip }, async () => {
     const held = [];
     let rounds = 0;
     const values = Float32Array.from({ length: 1500 }, (_, i) => i);

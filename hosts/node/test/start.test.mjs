@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -82,6 +83,35 @@ test('npx ebb', () => {
   assert.match(node([cli, '--help']).out, /--budget/);
 });
 
+test('the default budget: half of what the process may use, on wasm at most 3 GB', () => {
+  writeFileSync(
+    join(project, 'budget.js'),
+    `const tf = require('@tensorflow/tfjs'); require('@tensorflow/tfjs-backend-wasm');
+const ebb = require('ebb-tfjs'); ebb.reclaim.on();
+(async () => {
+  for (const backend of ['cpu', 'wasm']) { await tf.setBackend(backend); console.log(ebb.budget()); }
+})();`,
+  );
+  const [cpu, wasm] = node(['budget.js']).out.split('\n').map(Number);
+  const limit = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+  assert.equal(cpu, Math.floor(limit / 2));
+  assert.equal(wasm, Math.min(cpu, 3 * 2 ** 30));
+});
+
+test("a user's own flag about scavenges stays as it is", () => {
+  writeFileSync(
+    join(project, 'flags.js'),
+    `const v8 = require('node:v8'); const { setFlagsFromString } = v8; const seen = [];
+v8.setFlagsFromString = (flag) => { seen.push(flag); setFlagsFromString(flag); };
+require('@tensorflow/tfjs-core'); const ebb = require('ebb-tfjs'); ebb.reclaim.on(); ebb.collect('minor');
+console.log(seen.filter((flag) => /scavenge/.test(flag)).join());`,
+  );
+  assert.equal(node(['flags.js']).out, '--no-parallel-scavenge,--parallel-scavenge');
+  for (const flag of ['--no-parallel-scavenge', '--parallel_scavenge', '--single-threaded-gc']) {
+    assert.equal(node([flag, 'flags.js']).out, '', flag);
+  }
+});
+
 test('import and require give one instance', () => {
   assert.equal(node(['module.mjs']).out, 'true true true function');
 });
@@ -113,6 +143,36 @@ const ebb = require('ebb-tfjs'); ebb.reclaim.on();
 function skipMaps(path) {
   return !path.endsWith('.map') && !path.includes('_test.') && !path.includes('miniprogram');
 }
+
+test('a copy of tfjs-layers that comes later: its models come back as well', () => {
+  const copies = join(project, 'later', 'node_modules', '@tensorflow');
+  for (const name of ['tfjs-core', 'tfjs-layers']) {
+    cpSync(join(root, 'node_modules', '@tensorflow', name), join(copies, name), {
+      recursive: true,
+      filter: skipMaps,
+    });
+  }
+  writeFileSync(
+    join(project, 'later.js'),
+    `const tf = require('@tensorflow/tfjs'); tf.enableProdMode();
+const ebb = require('ebb-tfjs'); ebb.reclaim.on();
+const layers = require(${JSON.stringify(join(copies, 'tfjs-layers'))});
+const build = ({ sequential, layers }, name) => {
+  const model = sequential({ layers: [layers.dense({ units: 3, inputShape: [2], name })] });
+  model.predict(tf.ones([1, 2]));
+};
+const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
+(async () => {
+  await tf.setBackend('cpu');
+  for (let i = 0; i < 5; i++) { build(tf, 'one' + i); build(layers, 'two' + i); await turn(); }
+  const before = tf.memory().numTensors;
+  for (let i = 0; i < 5; i++) { await turn(); ebb.collect(); }
+  console.log(layers.layers.dense !== tf.layers.dense, before > 0, tf.memory().numTensors);
+  ebb.audit();
+})();`,
+  );
+  assert.equal(node(['later.js']).out, 'true true 0');
+});
 
 test('the types describe what is there', () => {
   assert.deepEqual(Object.keys(ebb).sort(), [

@@ -2,17 +2,33 @@
 import { afterEach, describe } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 
 export const require = createRequire(import.meta.url);
-export const tf = require('@tensorflow/tfjs');
+/** A folder in whose node_modules the real tfjs-node is; it stops at Node 22. */
+export const TFJS_NODE = process.env.EBB_TFJS_NODE;
+export const tfjsNodeRuns =
+  TFJS_NODE !== undefined && Number(process.versions.node.split('.')[0]) < 23;
+
+const own = require('@tensorflow/tfjs');
 require('@tensorflow/tfjs-backend-wasm');
 require('ebb-tfjs/backend');
+/** The copy that came last: Ebb sees its cache of sorted models, and those of copies that come after Ebb. */
+export const tf = tfjsNodeRuns
+  ? createRequire(join(TFJS_NODE, 'index.js'))('@tensorflow/tfjs-node')
+  : own;
 export const ebb = require('ebb-tfjs');
 tf.enableProdMode();
 
-export const BACKENDS = (process.env.EBB_TEST_BACKENDS ?? 'cpu,wasm,ebb').split(',');
+const ALL = `cpu,wasm,ebb${tfjsNodeRuns ? ',tensorflow' : ''}`;
+export const BACKENDS = (process.env.EBB_TEST_BACKENDS ?? ALL).split(',');
 
-const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm', ebb: 'EbbBackend' };
+const CLASSES = {
+  cpu: 'MathBackendCPU',
+  wasm: 'BackendWasm',
+  ebb: 'EbbBackend',
+  tensorflow: 'NodeJSKernelBackend',
+};
 
 /** Makes a backend current, and makes sure that it is the one: a broken one falls back silently. */
 export async function use(backend) {
