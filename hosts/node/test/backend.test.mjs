@@ -168,10 +168,7 @@ for (const [inner, columns] of [
 }
 
 test('stacks of matrices, of one and of many', () => {
-  const [a, b] = tf.tidy(() => [
-    tf.range(0, 6).reshape([2, 3]),
-    tf.range(0, 12).reshape([3, 4]),
-  ]);
+  const [a, b] = tf.tidy(() => [tf.range(0, 6).reshape([2, 3]), tf.range(0, 12).reshape([3, 4])]);
   const flat = tidyValues(() => tf.matMul(a, b));
   const stack = tf.tidy(() => tf.matMul(a.reshape([1, 2, 3]), b.reshape([1, 3, 4])));
   assert.deepEqual(stack.shape, [1, 2, 4]);

@@ -7,9 +7,9 @@
 
 namespace ebb::cpu {
 
-// Work of fewer floating-point operations than this runs on the calling thread. From there on two
-// threads are faster even where the team has to be woken, and the other core has a host's compiler
-// or collector on it now and then: 6.4e6 took 64 us on one thread, 68 on two and often 300.
+// Work of fewer floating-point operations than this runs on the calling thread: the team has to be
+// woken, and the other core may have a host's compiler or collector on it. From Node, 6.4e6 took
+// 64 us on one thread; on two 68 at the median and 163 on average.
 inline constexpr double kAloneFlops = 1.2e7;
 
 // Runs `plan`, its workspace in the books for as long as that takes.
