@@ -39,10 +39,10 @@ const std::vector<double>& numbers() {
 template <typename T>
 std::vector<T> operands() {
   std::vector<T> values;
-  for (const double number : numbers()) values.push_back(cpu::convert<T>(number));
-  if constexpr (std::is_same_v<T, std::int64_t>) {
-    values.push_back(std::numeric_limits<std::int64_t>::max());
-    values.push_back(std::numeric_limits<std::int64_t>::min());
+  for (const double number : numbers()) {
+    // Squares of larger ones are beyond 64 bits; Int64WrapsAround has some.
+    if (std::is_same_v<T, std::int64_t> && std::abs(number) > 0x1p31) continue;
+    values.push_back(cpu::convert<T>(number));
   }
   if constexpr (cpu::kIsComplex<T>) {
     values.clear();
@@ -54,7 +54,7 @@ std::vector<T> operands() {
 }
 
 template <typename T>
-constexpr DType dtype_for() {
+DType dtype_for() {
   DType found = DType::kUnknown;
   for (const DType dtype : kDTypes) {
     cpu::visit(dtype, [&]<typename Each>(cpu::Type<Each>) {
@@ -100,7 +100,7 @@ enum class Result { kSame, kFloat, kBool, kQuotient };
 
 template <typename T>
 DType dtype_of_result(Result result) {
-  constexpr DType dtype = dtype_for<T>();
+  const DType dtype = dtype_for<T>();
   constexpr bool integer = std::is_integral_v<T> || std::is_same_v<T, cpu::Bool>;
   switch (result) {
     case Result::kBool:
@@ -233,6 +233,16 @@ TEST(CudaElement, Int32WrapsAround) {
   EXPECT_EQ(cuda::binary::SquaredDifference()(46341, 0), -2147479015);
   EXPECT_EQ(cuda::binary::Maximum()(kLeast, kMost), kMost);
   EXPECT_EQ(cuda::binary::Minimum()(kLeast, kMost), kLeast);
+}
+
+TEST(CudaElement, Int64WrapsAround) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max(), kLeast = -kMost - 1;
+  EXPECT_EQ(cuda::binary::Add()(kMost, std::int64_t{1}), kLeast);
+  EXPECT_EQ(cuda::binary::Sub()(kLeast, std::int64_t{1}), kMost);
+  EXPECT_EQ(cuda::binary::Multiply()(kMost, kMost), 1);
+  EXPECT_EQ(cuda::binary::FloorDiv()(kLeast, std::int64_t{-1}), kLeast);
+  EXPECT_EQ(cuda::binary::Mod()(kLeast, std::int64_t{-1}), 0);
+  EXPECT_EQ(cuda::unary::Square()(kMost, {}), 1);
 }
 
 // ---- conversions

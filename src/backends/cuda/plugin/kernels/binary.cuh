@@ -6,6 +6,10 @@
 
 namespace ebb::cuda::binary {
 
+using std::atan2;
+using std::floor;
+using std::fmod;
+
 // Integer overflow wraps around, as in the arrays that hold the results.
 template <typename A>
 using Wrapping = std::conditional_t<std::is_integral_v<A>, std::uint64_t, A>;

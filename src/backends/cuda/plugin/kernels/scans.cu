@@ -193,8 +193,15 @@ void run_rows(Call& call, Scan scan, std::int64_t rows) {
 template <typename A, typename Op>
 void run(Call& call, const ops::ScanParams& p) {
   const ebb_cuda_tensor& x = call.input(0);
+  const auto bytes = static_cast<std::size_t>(elements(x)) * bytes_of(dtype_of(x));
+  const void* data = x.data;
+  if (x.dense == 0) {
+    auto* made = call.workspace<std::byte>(bytes);
+    copy_dense(call.stream(), x, made);
+    data = made;
+  }
   Scan scan{.dtype = dtype_of(x),
-            .x = x.data,
+            .x = data,
             .y = call.output(0).data,
             .count = p.count,
             .inner = p.inner,
@@ -212,7 +219,7 @@ void run(Call& call, const ops::ScanParams& p) {
     return launched("a scan");
   }
   const std::size_t size = bytes_of(scan.dtype);
-  auto* turned = call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size);
+  auto* turned = call.workspace<std::byte>(bytes);
   const std::int64_t whole = p.count * p.inner;
   Plan<2> there, back;
   there.add_outer(p.count, {p.inner, 1});
@@ -223,7 +230,7 @@ void run(Call& call, const ops::ScanParams& p) {
   back.add_outer(p.count, {1, p.inner});
   back.add_outer(p.outer, {whole, whole});
   back.reverse();
-  copy(call.stream(), there, size, x.data, turned);
+  copy(call.stream(), there, size, data, turned);
   scan.x = scan.y = turned;
   scan.inner = 1;
   run_rows<A, Op>(call, scan, rows);

@@ -17,10 +17,15 @@ struct List {};
 
 namespace unary {
 
+using std::ceil;
+using std::erf;
 using std::exp;
 using std::expm1;
+using std::floor;
+using std::hypot;
 using std::log;
 using std::log1p;
+using std::nearbyint;
 using std::sqrt;
 
 // A function of floats is taken of an integer's value.
@@ -60,9 +65,11 @@ EBB_UNARY(Floor) { return floor(floating(a)); }
 EBB_UNARY(Round) { return nearbyint(floating(a)); }  // halves to even
 EBB_UNARY(Sign) { return A(a > A(0) ? 1 : a < A(0) ? -1 : 0); }
 EBB_UNARY(ClipByValue) {
-  if (static_cast<double>(a) > numbers.value[1]) return static_cast<A>(numbers.value[1]);
-  if (static_cast<double>(a) < numbers.value[0]) return static_cast<A>(numbers.value[0]);
-  return a;
+  using Limit = std::conditional_t<std::is_floating_point_v<A>, A, double>;
+  const auto least = static_cast<Limit>(numbers.value[0]);
+  const auto most = static_cast<Limit>(numbers.value[1]);
+  const auto x = static_cast<Limit>(a);
+  return x > most ? static_cast<A>(most) : x < least ? static_cast<A>(least) : a;
 }
 EBB_UNARY(Relu) { return a < A(0) ? A(0) : a; }  // NaN stays
 EBB_UNARY(Relu6) { return a < A(0) ? A(0) : a > A(6) ? A(6) : a; }
