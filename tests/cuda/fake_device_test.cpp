@@ -251,8 +251,8 @@ TEST_F(FakeCuda, FailsAtEveryPointWithoutALeak) {
   // A write, three kernels, the staging and the copy of a read, beginning and end of a capture, a
   // replay, a read. What is committed or recorded is tried again, or done without.
   EXPECT_EQ(fail_everywhere(device, false), 10u);
-  // Where it goes on failing, memory that cannot be committed is an error too.
-  EXPECT_GE(fail_everywhere(device, true), 12u);
+  // Where it goes on failing, doing without does not help.
+  EXPECT_GT(fail_everywhere(device, true), 10u);
   work_on("cuda:2");
   Device::close(device);
 }
