@@ -40,6 +40,13 @@ void compute(OpCall& call) {
   throw OutOfMemory(fmt::format("[{}] {}", spec.name, rest));
 }
 
+bool is_in_the_name_of(const OpSpec& spec, const Error& error) {
+  std::string_view text = error.what();
+  if (!text.starts_with('[')) return false;
+  text.remove_prefix(1);
+  return text.starts_with(spec.name) && text.substr(spec.name.size()).starts_with(']');
+}
+
 Operand checked_operand(Context& context, Handle tensor, std::size_t bytes, std::string_view who) {
   Operand operand;
   context.resolve({&tensor, 1}, {&operand, 1}, who);
@@ -80,6 +87,9 @@ std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTab
     if (!call.is_done()) compute(call);
   } catch (const OutOfMemory& error) {
     raise_in_the_name_of(spec, error);
+  } catch (const Error& error) {  // a library's below the kernel
+    if (is_in_the_name_of(spec, error)) throw;
+    throw Error(error.kind(), fmt::format("[{}] {}", spec.name, error.what()));
   }
   if (call.outputs() > results.size()) {
     call.fail("it has {} results, there is room for {}", call.outputs(), results.size());

@@ -45,6 +45,56 @@ class CapiOps : public testing::Test {
   ebb_context context_ = 0;
 };
 
+// A host never sees the strides unless it asks for them.
+TEST_F(CapiOps, ViewsAreReadHeldAndReshapedInRowMajorOrder) {
+  const ebb_handle x = vector({0, 1, 2, 3, 4, 5});
+  ebb_op_result matrix{}, turned{};
+  const double shape[] = {2, 2, 3}, perm[] = {2, 1, 0};
+  ASSERT_EQ(
+      ebb_op_run(context_, device_, ebb_op_find("Reshape"), &x, 1, shape, 3, &matrix, 1, nullptr),
+      EBB_OK);
+  const auto transpose = [&] {
+    return ebb_op_run(context_, device_, ebb_op_find("Transpose"), &matrix.handle, 1, perm, 3,
+                      &turned, 1, nullptr);
+  };
+  const std::array<float, 6> expected{0, 3, 1, 4, 2, 5};
+  ASSERT_EQ(transpose(), EBB_OK);
+  ebb_tensor_info info{};
+  info.size = sizeof info;
+  ASSERT_EQ(ebb_tensor_describe(context_, turned.handle, &info), EBB_OK);
+  EXPECT_EQ(info.strided, 1u);
+  EXPECT_EQ(info.strides[0], 1);
+  EXPECT_EQ(info.strides[1], 3);
+  EXPECT_EQ(info.bytes, 24u);
+  std::array<float, 6> values{};
+  EXPECT_EQ(ebb_tensor_read(context_, turned.handle, values.data(), 24), EBB_OK);
+  EXPECT_EQ(values, expected);
+
+  ebb_hold hold = 0;
+  void* data = nullptr;
+  ASSERT_EQ(ebb_hold_acquire(context_, turned.handle, &hold), EBB_OK);
+  ASSERT_EQ(ebb_hold_data(context_, hold, &data, nullptr), EBB_OK);
+  EXPECT_EQ(std::memcmp(data, expected.data(), 24), 0);
+  EXPECT_EQ(ebb_hold_release(context_, hold), EBB_OK);
+  ASSERT_EQ(ebb_tensor_describe(context_, turned.handle, &info), EBB_OK);
+  EXPECT_EQ(info.strided, 0u);
+  EXPECT_EQ(info.strides[0], 2);
+
+  ASSERT_EQ(transpose(), EBB_OK);
+  const int64_t six = 6;
+  ebb_tensor_spec spec{};
+  spec.size = sizeof spec;
+  spec.dtype = EBB_FLOAT32;
+  spec.rank = 1;
+  spec.dims = &six;
+  ebb_handle flat = 0;
+  ASSERT_EQ(ebb_tensor_view(context_, turned.handle, 0, &spec, &flat), EBB_OK);
+  EXPECT_EQ(ebb_tensor_read(context_, flat, values.data(), 24), EBB_OK);
+  EXPECT_EQ(values, expected);
+  EXPECT_EQ(ebb_tensor_read(context_, x, values.data(), 24), EBB_OK);
+  EXPECT_EQ(values, (std::array<float, 6>{0, 1, 2, 3, 4, 5})) << "the base is as it was";
+}
+
 TEST_F(CapiOps, AddsTwoVectors) {
   const ebb_handle inputs[] = {vector({1, 2, 3}), vector({10, 20, 30})};
   ebb_op_result result{};

@@ -51,5 +51,64 @@ TEST_F(LargeOps, SumsCountAll) {
 }
 static_assert(kCount % 3 == 0);
 
+TEST_F(LargeOps, OfFloats) {
+  Session session;
+  const Tensor x = ops::fill({(std::int64_t{1} << 29) + 7}, -2, DType::kFloat32);
+  const Tensor y = ops::neg(x);
+  EXPECT_EQ(ops::slice(y, {y.shape().dims()[0] - 3}, {3}).to_vector<float>(),
+            (std::vector<float>{2, 2, 2}));
+}
+
+// A view of more than 2^31 bytes is walked, and made dense, to its last element.
+TEST_F(LargeOps, OfViews) {
+  Session session;
+  constexpr std::int64_t kHigh = 18, kWide = (std::int64_t{1} << 31) / kHigh + 1;
+  const Tensor x = ops::reshape(
+      ops::pad_v2(ops::fill({kHigh * kWide - 1}, 0, DType::kBool), {0, 1}, 1), {kHigh, kWide});
+  const Tensor turned = ops::transpose(x, {1, 0});
+  const auto last_row = [&](const Tensor& of) {
+    return ops::slice(of, {kWide - 1, 15}, {1, 3}).to_vector<std::uint8_t>();
+  };
+  EXPECT_EQ(last_row(turned), (std::vector<std::uint8_t>{0, 0, 1}));
+  EXPECT_EQ(last_row(ops::logical_not(turned)), (std::vector<std::uint8_t>{1, 1, 0}));
+}
+
+TEST_F(LargeOps, Products) {
+  Session session;
+  constexpr std::int64_t kSide = 23171;  // squared, in float32: just more than 2^31 bytes
+  {
+    const Tensor column = ops::fill({kSide, 1}, 2, DType::kFloat32);
+    const Tensor row = ops::fill({1, kSide}, 3, DType::kFloat32);
+    const Tensor all = ops::batch_mat_mul(column, row, false, false);
+    EXPECT_EQ(ops::slice(all, {kSide - 1, kSide - 2}, {1, 2}).to_vector<float>(),
+              (std::vector<float>{6, 6}));
+  }
+  constexpr std::int64_t kRows = (std::int64_t{1} << 19) + 1;
+  const Tensor tall =
+      ops::pad_v2(ops::fill({kRows - 1, 1024}, 1, DType::kFloat32), {0, 1, 0, 0}, 2);
+  const Tensor sums =
+      ops::batch_mat_mul(tall, ops::fill({1024, 1}, 1, DType::kFloat32), false, false);
+  EXPECT_EQ(ops::slice(sums, {kRows - 2, 0}, {2, 1}).to_vector<float>(),
+            (std::vector<float>{1024, 2048}));
+}
+
+TEST_F(LargeOps, WindowsOverPictures) {
+  Session session;
+  constexpr std::int64_t kPictures = 33, kSide = 4096;
+  const Tensor x = ops::reshape(
+      ops::pad_v2(ops::fill({kPictures * kSide * kSide - 1}, 1, DType::kFloat32), {0, 1}, 5),
+      {kPictures, kSide, kSide, 1});
+  const auto last = [](const Tensor& of) {
+    const Shape shape = of.shape();
+    const auto d = shape.dims();
+    return ops::slice(of, {d[0] - 1, d[1] - 1, d[2] - 2, 0}, {1, 1, 2, 1}).to_vector<float>();
+  };
+  const Tensor filter = ops::fill({2, 2, 1, 1}, 1, DType::kFloat32);
+  const std::vector<std::int64_t> half{kSide / 2, kSide / 2}, two{2, 2}, one{1, 1}, none(4, 0);
+  EXPECT_EQ(last(ops::conv2d(x, filter, two, none, one, half, false)), (std::vector<float>{4, 8}));
+  EXPECT_EQ(last(ops::max_pool(x, two, two, none, one, half)), (std::vector<float>{1, 5}));
+  EXPECT_EQ(last(ops::avg_pool(x, two, two, none, one, half)), (std::vector<float>{1, 2}));
+}
+
 }  // namespace
 }  // namespace ebb::test

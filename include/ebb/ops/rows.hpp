@@ -18,10 +18,9 @@
 #include "ebb/ops/op_spec.hpp"
 
 namespace ebb::ops {
+namespace detail {
 
-using namespace detail;
-
-inline constexpr auto kTable = std::to_array<OpSpec>({
+inline constexpr auto kRows = std::to_array<OpSpec>({
     // ---- elementwise, one operand
     {1, "Abs", 1, 1, 1, {}},
     {2, "Acos", 1, 1, 1, {}},
@@ -443,5 +442,9 @@ inline constexpr auto kTable = std::to_array<OpSpec>({
     {238, "Softmax", 1, 1, 1, {{integer("dim")}}},
     {239, "LogSoftmax", 1, 1, 1, {{integer("axis")}}},
 });
+
+}  // namespace detail
+
+inline constexpr const auto& kTable = detail::kRows;
 
 }  // namespace ebb::ops

@@ -15,10 +15,6 @@ HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Tag = hn::ScalableTag<float>;
-using Vec = hn::Vec<Tag>;
-
 struct Relu {
   HWY_INLINE Vec operator()(Tag d, Vec x) const {
     return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);

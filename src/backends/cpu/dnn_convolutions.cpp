@@ -167,40 +167,31 @@ Plan make_forward(const Convolution& c, bool bias) {
   return Plan(desc, std::move(arguments), alone);
 }
 
-Plan make_back_data(const Convolution& c) {
+// oneDNN's functions for the two gradients differ in the bias that one of them takes: `no_bias`.
+template <typename Create, typename... NoBias>
+Plan make_back(const Convolution& c, std::array<int, 3> ids, Plan::Role source, Plan::Role filter,
+               Create create, NoBias... no_bias) {
   const bool alone = flops(c) < kAloneFlops;
   Alone guard(alone);
   const Layouts layouts(c);
   const Geometry& g = layouts.geometry;
   const DnnPrimitiveDesc hint = describe_forward(c, layouts, false, dnnl_forward_training);
   const DnnAttributes attr = attributes();
-  const DnnPrimitiveDesc desc =
-      describe("a convolution's gradient", dnn().convolution_backward_data_primitive_desc_create,
-               dnnl_convolution_direct, layouts.source_desc(c).get(), layouts.filter.any().get(),
-               layouts.result_desc(c).get(), c.windows.stride.data(), g.dilation.data(),
-               c.windows.before.data(), g.after.data(), hint.get(), attr.get());
-  return Plan(desc,
-              arguments_of(layouts, {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST}, kOut,
-                           kIn, kIn),
-              alone);
+  const DnnPrimitiveDesc desc = describe(
+      "a convolution's gradient", create, dnnl_convolution_direct, layouts.source_desc(c).get(),
+      layouts.filter.any().get(), no_bias..., layouts.result_desc(c).get(), c.windows.stride.data(),
+      g.dilation.data(), c.windows.before.data(), g.after.data(), hint.get(), attr.get());
+  return Plan(desc, arguments_of(layouts, ids, source, filter, kIn), alone);
+}
+
+Plan make_back_data(const Convolution& c) {
+  return make_back(c, {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST}, kOut, kIn,
+                   dnn().convolution_backward_data_primitive_desc_create);
 }
 
 Plan make_back_weights(const Convolution& c) {
-  const bool alone = flops(c) < kAloneFlops;
-  Alone guard(alone);
-  const Layouts layouts(c);
-  const Geometry& g = layouts.geometry;
-  const DnnPrimitiveDesc hint = describe_forward(c, layouts, false, dnnl_forward_training);
-  const DnnAttributes attr = attributes();
-  const DnnPrimitiveDesc desc =
-      describe("a convolution's gradient", dnn().convolution_backward_weights_primitive_desc_create,
-               dnnl_convolution_direct, layouts.source_desc(c).get(), layouts.filter.any().get(),
-               nullptr, layouts.result_desc(c).get(), c.windows.stride.data(), g.dilation.data(),
-               c.windows.before.data(), g.after.data(), hint.get(), attr.get());
-  return Plan(desc,
-              arguments_of(layouts, {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}, kIn,
-                           kOut, kIn),
-              alone);
+  return make_back(c, {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}, kIn, kOut,
+                   dnn().convolution_backward_weights_primitive_desc_create, nullptr);
 }
 
 PlanKey key(PlanKind kind, const Convolution& c, bool bias) {

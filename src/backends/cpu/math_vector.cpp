@@ -134,7 +134,7 @@ HWY_INLINE V Erf(D d, V v) {
 template <typename Function>
 UnaryRow RowOf(Function) {
   return [](const void* x, void* y, std::int64_t count, const double*) {
-    const hn::ScalableTag<float> d;
+    const Tag d;
     Map(d, static_cast<const float*>(x), static_cast<float*>(y), static_cast<std::size_t>(count),
         [&](auto v) { return Function()(v, d); });
   };

@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 
 // Four accumulators hide the latency, and keep the rounding of long sums small.
 float Sum(const float* HWY_RESTRICT x, std::int64_t n) {
-  const hn::ScalableTag<float> d;
+  const Tag d;
   const auto count = static_cast<std::size_t>(n);
   const std::size_t lanes = hn::Lanes(d);
   auto a = hn::Zero(d), b = a, c = a, e = a;
@@ -33,7 +33,7 @@ float Sum(const float* HWY_RESTRICT x, std::int64_t n) {
 
 template <bool kMax>
 float Extreme(const float* HWY_RESTRICT x, std::int64_t n) {
-  const hn::ScalableTag<float> d;
+  const Tag d;
   const auto count = static_cast<std::size_t>(n);
   const std::size_t lanes = hn::Lanes(d);
   const auto better = [](auto p, auto q) { return kMax ? hn::Max(p, q) : hn::Min(p, q); };
@@ -55,7 +55,7 @@ float Extreme(const float* HWY_RESTRICT x, std::int64_t n) {
 }
 
 void AddTo(const float* HWY_RESTRICT x, float* HWY_RESTRICT to, std::int64_t n) {
-  const hn::ScalableTag<float> d;
+  const Tag d;
   const auto count = static_cast<std::size_t>(n);
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;

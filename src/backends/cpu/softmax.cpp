@@ -20,10 +20,6 @@ HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Tag = hn::ScalableTag<float>;
-using Vec = hn::Vec<Tag>;
-
 // Calls full(i) for each whole vector of a row and part(i, how many) for what is left.
 template <typename Full, typename Part>
 HWY_INLINE void for_each_vector(std::int64_t count, Full full, Part part) {

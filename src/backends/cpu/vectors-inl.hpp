@@ -16,6 +16,9 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+using Tag = hn::ScalableTag<float>;
+using Vec = hn::Vec<Tag>;
+
 // The first `count` elements, count < Lanes(d); never reads past them.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> LoadSome(D d, const T* HWY_RESTRICT from, std::size_t count) {

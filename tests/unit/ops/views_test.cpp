@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ebb/ops/run.hpp"
+#include "ops/kernels.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
 #include "support/hosts.hpp"
@@ -62,6 +63,19 @@ TEST_F(Views, AMissingKernelIsNamed) {
     EXPECT_ERROR(run(op_id("Relu"), {x}, {}), kUnsupported, "[Relu] not built", "views");
   }
   EXPECT_EQ(context_->memory().books.live, 1u) << "the output that was made is gone";
+}
+
+TEST_F(Views, WhatALibraryRefusesIsSaidInTheNameOfTheOperation) {
+  static const KernelTable kernels = [] {
+    KernelTable table;
+    table.set(op_id("Floor"),
+              [](OpCall&) { raise(ErrorKind::kUnsupported, "[library] it was refused"); });
+    return table;
+  }();
+  install_kernels(kernels);
+  const Handle x = make({3});
+  EXPECT_ERROR(run(op_id("Floor"), {x}, {}), kUnsupported, "[Floor] [library] it was refused");
+  EXPECT_EQ(context_->memory().books.live, 1u);
 }
 
 TEST_F(Views, CountsAndAttributesAreChecked) {
