@@ -58,7 +58,7 @@ def matrix(batch, rows, columns, transposed, seed, dtype="float32"):
 
 
 def plain(cases):
-    sizes = [(1, 1, 1), (2, 3, 4), (1, 128, 5), (17, 31, 9), (33, 16, 65), (64, 70, 48)]
+    sizes = [(1, 1, 1), (2, 3, 4), (1, 128, 5), (1, 33, 131), (17, 31, 9), (33, 16, 65), (64, 70, 48)]
     batches = [((3,), (3,)), ((3,), ()), ((), (4,)), ((2, 1), (1, 3)), ((2, 3), (3,)), ((1,), (1,)),
                ((2, 1, 2), (3, 1)), ((0,), (0,))]
     shapes = [((), (), *size) for size in sizes] + [(a, b, 3, 5, 4) for a, b in batches]
@@ -76,7 +76,7 @@ def plain(cases):
     add(cases, "BatchMatMul", "int32 wraps", [big, big], [0, 0], wrapped, "int32")
     # Enough work for the whole team.
     for ta, tb in itertools.product((0, 1), (0, 1)):
-        a, b = matrix((), 150, 130, ta, 1), matrix((), 130, 140, tb, 2)
+        a, b = matrix((), 170, 160, ta, 1), matrix((), 160, 165, tb, 2)
         add(cases, "BatchMatMul", "large", [a, b], [ta, tb], product(a, b, ta, tb))
 
 

@@ -10,7 +10,7 @@ namespace ebb::cpu {
 // Work of fewer floating-point operations than this runs on the calling thread: the team has to be
 // woken, and the other core may have a host's compiler or collector on it. From Node, 6.4e6 took
 // 64 us on one thread; on two 68 at the median and 163 on average.
-inline constexpr double kAloneFlops = 1.2e7;
+inline constexpr double kAloneFlops = 8e6;
 
 // Runs `plan`, its workspace in the books for as long as that takes.
 void run_plan(ops::OpCall& call, Plan& plan, std::span<const void* const> data);
