@@ -19,6 +19,8 @@ struct World {
   jmethodID warn = nullptr;
   jclass reference = nullptr;  // java.lang.ref.Reference
   jmethodID await_references = nullptr;
+  jmethodID has_pending = nullptr;
+  jfieldID pending_active = nullptr;
 };
 World& world();
 

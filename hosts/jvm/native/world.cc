@@ -53,6 +53,10 @@ void find_reference_handler(JNIEnv* env) {
   if (reference != nullptr) {
     w.reference = static_cast<jclass>(env->NewGlobalRef(reference));
     w.await_references = env->GetStaticMethodID(reference, "waitForReferenceProcessing", "()Z");
+    env->ExceptionClear();
+    w.has_pending = env->GetStaticMethodID(reference, "hasReferencePendingList", "()Z");
+    env->ExceptionClear();
+    w.pending_active = env->GetStaticFieldID(reference, "processPendingActive", "Z");
   }
   env->ExceptionClear();
 }
@@ -155,6 +159,13 @@ jboolean await_references(JNIEnv* env, jclass) {
   return JNI_TRUE;
 }
 
+jboolean references_arriving(JNIEnv* env, jclass) {
+  const World& w = world();
+  if (w.has_pending == nullptr || w.pending_active == nullptr) return JNI_FALSE;
+  return env->GetStaticBooleanField(w.reference, w.pending_active) ||
+         env->CallStaticBooleanMethod(w.reference, w.has_pending);
+}
+
 // ---- staging memory
 
 jobject allocate(JNIEnv* env, jclass, jlong bytes) {
@@ -188,6 +199,7 @@ bool ebb_jni::register_world(JNIEnv* env, jclass native) {
       method("makeRoom", "(IJ)Ljava/lang/String;", make_room),
       method("forceCollection", "()Z", force_collection),
       method("awaitReferences", "()Z", await_references),
+      method("referencesArriving", "()Z", references_arriving),
       method("allocate", "(J)Ljava/nio/ByteBuffer;", allocate),
       method("release", "(Ljava/nio/ByteBuffer;)V", release),
   };

@@ -39,7 +39,8 @@ final class Weaver {
 
     private static final String[] IMPURE = {
         "randint", "randperm", "normal", "uniform", "dropout", "rnn", "gru", "lstm", "batchNorm", "put", "scatter",
-        "moduleGetParams", "loadModule", "getGradient"
+        "moduleGetParams", "loadModule", "getGradient",
+        "createNdFromByteBuffer" // only the copy in it needs room, and is tried again by itself
     };
 
     private Weaver() {}

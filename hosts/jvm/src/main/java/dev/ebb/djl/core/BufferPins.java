@@ -16,7 +16,7 @@ final class BufferPins {
         final Object array;
 
         Pin(ByteBuffer view, Object array) {
-            super(view, Reclaimer.QUEUE);
+            super(view, Notices.QUEUE);
             this.array = array;
         }
     }

@@ -10,7 +10,7 @@ import java.util.function.BiFunction;
  * A manager's {@code tempResources}: arrays lent to it. DJL's record of a loan reaches the array, so it is taken apart
  * on the way in and made anew on the way out. Almost always empty; then DJL's lookups cost nothing here.
  */
-final class LentMap extends ConcurrentHashMap<String, Object> {
+final class LentMap extends StandInMap {
 
     private static final long serialVersionUID = 1L;
 
@@ -30,7 +30,7 @@ final class LentMap extends ConcurrentHashMap<String, Object> {
         @Override
         public void forget(Watch dead) {
             Loose.TABLE.forget(dead);
-            map.remove(dead.uid, this);
+            map.loans.remove(dead.uid, this);
         }
 
         @Override
@@ -39,6 +39,7 @@ final class LentMap extends ConcurrentHashMap<String, Object> {
         }
     }
 
+    private final transient ConcurrentHashMap<String, Object> loans = new ConcurrentHashMap<>();
     private final transient ManagerShape shape;
     private final int device;
 
@@ -51,17 +52,17 @@ final class LentMap extends ConcurrentHashMap<String, Object> {
     public Object put(String uid, Object lent) {
         Object resource = shape.lentResource(lent);
         if (!(Kinds.of(resource) instanceof EngineAdapter adapter)) {
-            return super.put(uid, lent);
+            return loans.put(uid, lent);
         }
         Watch watch = Loose.TABLE.find(uid);
         if (watch == null) {
-            watch = new Watch(resource, adapter, uid, Loose.TABLE, Reclaimer.QUEUE);
+            watch = new Watch(resource, adapter, uid, Loose.TABLE, Notices.QUEUE);
             Loose.TABLE.add(watch);
             Books.born(watch, device);
         }
         Loan loan = new Loan(this, watch, shape.lentManager(lent));
         watch.owner = loan;
-        super.put(uid, loan);
+        loans.put(uid, loan);
         return null;
     }
 
@@ -92,30 +93,48 @@ final class LentMap extends ConcurrentHashMap<String, Object> {
 
     @Override
     public Object compute(String uid, BiFunction<? super String, ? super Object, ?> change) {
-        if (super.isEmpty()) {
+        if (loans.isEmpty()) {
             Object made = change.apply(uid, null);
             return made == null ? null : put(uid, made);
         }
-        return super.compute(uid, (key, entry) -> change(key, entry, change));
+        return loans.compute(uid, (key, entry) -> change(key, entry, change));
     }
 
     @Override
     public Object computeIfPresent(String uid, BiFunction<? super String, ? super Object, ?> change) {
-        if (super.isEmpty()) {
+        if (loans.isEmpty()) {
             return null;
         }
-        return super.computeIfPresent(
+        return loans.computeIfPresent(
                 uid,
                 (key, entry) -> restored(entry) == null ? entry : change(key, entry, change));
     }
 
     @Override
+    public boolean isEmpty() {
+        return loans.isEmpty() || super.isEmpty();
+    }
+
+    @Override
+    ConcurrentHashMap<String, Object> alive() {
+        ConcurrentHashMap<String, Object> alive = new ConcurrentHashMap<>();
+        loans.forEach(
+                (uid, entry) -> {
+                    Object loan = restored(entry);
+                    if (loan != null) {
+                        alive.put(uid, loan);
+                    }
+                });
+        return alive;
+    }
+
+    @Override
     public Collection<Object> values() {
-        if (super.isEmpty()) {
+        if (loans.isEmpty()) {
             return List.of();
         }
         List<Object> alive = new ArrayList<>();
-        for (Object entry : super.values()) {
+        for (Object entry : loans.values()) {
             Object loan = restored(entry);
             if (loan != null) {
                 alive.add(loan);
@@ -127,12 +146,12 @@ final class LentMap extends ConcurrentHashMap<String, Object> {
     /** The borrower has closed, and DJL has returned what the program still has. The rest goes the same way. */
     @Override
     public void clear() {
-        for (Object entry : super.values()) {
+        for (Object entry : loans.values()) {
             if (entry instanceof Loan loan && loan.watch.owner == loan) {
                 goBack(loan);
             }
         }
-        super.clear();
+        loans.clear();
     }
 
     private static void goBack(Loan loan) {

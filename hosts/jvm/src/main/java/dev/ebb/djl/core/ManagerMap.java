@@ -2,23 +2,20 @@ package dev.ebb.djl.core;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 
 /**
  * A manager's resources. Arrays, modules and sub-managers are held weakly: in the table are their records; what goes in
  * and comes out are the resources themselves. An entry whose resource the program has dropped is not seen any more.
- * The superclass, which DJL's field asks for, stays empty: DJL calls no other method than those below.
  */
-final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watch.Owner {
+final class ManagerMap extends StandInMap implements Watch.Owner {
 
     private static final long serialVersionUID = 1L;
 
     final transient ManagerWatch watch;
     private final transient Records records = new Records();
+    private final transient Walks walks = new Walks();
     private final int device;
     private volatile long region;
     private final String label;
@@ -110,7 +107,7 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
             Books.moved(known);
             return resource(records.put(uid, known));
         }
-        Watch fresh = new Watch(array, adapter, uid, this, Reclaimer.QUEUE);
+        Watch fresh = new Watch(array, adapter, uid, this, Notices.QUEUE);
         Object before = records.put(uid, fresh);
         if (before == null) {
             Books.born(fresh, device);
@@ -172,11 +169,17 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
         watch.retire();
     }
 
+    /** A walk: what the collector has found comes back first, so that it costs what is alive. */
     @Override
     public Collection<Object> values() {
+        if (Reclaimer.on() && walks.due(Pressure.cost())) {
+            Pressure.collect();
+        }
+        Reclaimer.drainArrays();
         List<Object> resources = records.all();
         resources.replaceAll(ManagerMap::resource);
         resources.removeIf(Objects::isNull);
+        walks.visited(resources.size());
         return resources;
     }
 
@@ -186,26 +189,12 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
     }
 
     @Override
-    public boolean containsKey(Object uid) {
-        return get(uid) != null;
-    }
-
-    @Override
     public int size() {
-        return values().size();
+        return alive().size();
     }
 
     @Override
-    public long mappingCount() {
-        return size();
-    }
-
-    @Override
-    public boolean isEmpty() {
-        return size() == 0;
-    }
-
-    private ConcurrentHashMap<String, Object> copy() {
+    ConcurrentHashMap<String, Object> alive() {
         ConcurrentHashMap<String, Object> alive = new ConcurrentHashMap<>();
         records.forEach(
                 (uid, record) -> {
@@ -215,20 +204,5 @@ final class ManagerMap extends ConcurrentHashMap<String, Object> implements Watc
                     }
                 });
         return alive;
-    }
-
-    @Override
-    public void forEach(BiConsumer<? super String, ? super Object> action) {
-        copy().forEach(action);
-    }
-
-    @Override
-    public Set<Map.Entry<String, Object>> entrySet() {
-        return copy().entrySet();
-    }
-
-    @Override
-    public KeySetView<String, Object> keySet() {
-        return copy().keySet();
     }
 }

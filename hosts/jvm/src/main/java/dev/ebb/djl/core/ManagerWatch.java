@@ -15,7 +15,7 @@ final class ManagerWatch extends WeakReference<Object> {
     volatile String uid;
 
     ManagerWatch(Object manager, ManagerMap map) {
-        super(manager, Reclaimer.QUEUE);
+        super(manager, Notices.QUEUE);
         this.map = map;
         OPEN.add(this);
     }

@@ -119,6 +119,9 @@ final class Native {
 
     static native boolean awaitReferences();
 
+    /** Whether the JVM has references to hand out still; false where that cannot be asked. */
+    static native boolean referencesArriving();
+
     static native ByteBuffer allocate(long bytes);
 
     static native void release(ByteBuffer buffer);

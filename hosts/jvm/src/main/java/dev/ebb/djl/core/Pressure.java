@@ -11,6 +11,7 @@ package dev.ebb.djl.core;
 final class Pressure {
 
     private static final long LEAST_STEP = 32L << 20;
+    private static final long LEAST_COST = 5_000_000;
     private static final double REST = 19; // times what the last collection took, for a share of 5%
 
     private static volatile long low;
@@ -48,11 +49,22 @@ final class Pressure {
         if (growth <= 1 || start - lastEnd < lastCost * rest) {
             return;
         }
+        long most = step();
+        collect();
+        lastPaid = live - low > most / 2;
+    }
+
+    /** Whatever bytes there are. */
+    static synchronized void collect() {
+        long start = System.nanoTime();
         Reclaimer.collecting(() -> Native.collect(false));
         lastEnd = System.nanoTime();
         lastCost = lastEnd - start;
-        long left = Stripe.pressure();
-        lastPaid = live - left > step() / 2;
-        low = left;
+        low = Stripe.pressure();
+    }
+
+    /** What a collection takes, in nanoseconds. */
+    static long cost() {
+        return Math.max(LEAST_COST, lastCost);
     }
 }

@@ -118,11 +118,24 @@ final class PyTorchAdapter implements EngineAdapter {
     @Override
     public long ownMemory(long handle) {
         try {
-            long own = (long) copy.invokeExact(handle);
-            delete.invokeExact(handle);
-            return own;
+            return copied(handle);
         } catch (Throwable e) {
             throw Library.unexpected(e);
+        } finally {
+            delete(handle);
+        }
+    }
+
+    private long copied(long handle) throws Throwable {
+        for (boolean again = false; ; again = true) {
+            try {
+                return (long) copy.invokeExact(handle);
+            } catch (Throwable e) {
+                Throwable told = OutOfMemory.handle(e, again);
+                if (told != null) {
+                    throw told;
+                }
+            }
         }
     }
 

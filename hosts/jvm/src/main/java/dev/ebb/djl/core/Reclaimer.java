@@ -1,7 +1,6 @@
 package dev.ebb.djl.core;
 
 import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -19,7 +18,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 final class Reclaimer {
 
-    static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<>();
+    /** Bytes of an array that is not left for later. */
+    private static final int LARGE = 1 << 14;
+
+    /** How many times the bytes of large births come back at each. */
+    private static final int LARGER = 4;
 
     private static final Set<Watch> WAITING = ConcurrentHashMap.newKeySet();
     private static final ConcurrentLinkedQueue<AutoCloseable> TO_CLOSE = new ConcurrentLinkedQueue<>();
@@ -34,6 +37,7 @@ final class Reclaimer {
 
     static void set(boolean now) {
         if (!now && on) {
+            drainArrays();
             Books.flush();
             Native.safePoint(0, 0); // so that what was freed is booked as reclaimed
         }
@@ -60,11 +64,8 @@ final class Reclaimer {
 
     /** After each birth, outside DJL's locks. */
     static void safePoint(int device) {
-        Reference<?> dead = QUEUE.poll();
-        if (dead != null) {
-            drain(dead);
-        }
         Stripe stripe = Stripe.ofThisThread();
+        giveBackSome(stripe);
         if (stripe.due) {
             stripe.due = false;
             Pressure.check(device);
@@ -74,17 +75,35 @@ final class Reclaimer {
         }
     }
 
+    /**
+     * At a birth: a few small ones, whose memory the engine finds warm for the next; the large, and more bytes than were
+     * born. All of them, if the program is in no hurry.
+     */
+    private static void giveBackSome(Stripe stripe) {
+        Reference<?> dead = Notices.nextWhenSettled();
+        if (dead == null) {
+            return;
+        }
+        int small = Notices.pace();
+        long born = stripe.takeBorn();
+        long owed = born < LARGE ? 0 : LARGER * born;
+        do {
+            long bytes = dead instanceof Watch array ? array.bytes : 0;
+            owed -= bytes;
+            small -= bytes < LARGE ? 1 : 0;
+            take(dead);
+        } while ((small > 0 || owed > 0) && (dead = Notices.next()) != null);
+    }
+
     /** Gives back everything that the collector has found so far. */
     static void drain() {
-        Reference<?> dead = QUEUE.poll();
-        if (dead != null) {
-            drain(dead);
-        }
+        drainArrays();
         closeDropped();
     }
 
-    private static void drain(Reference<?> first) {
-        for (Reference<?> dead = first; dead != null; dead = QUEUE.poll()) {
+    /** The same where DJL may hold a lock: handles only. */
+    static void drainArrays() {
+        for (Reference<?> dead; (dead = Notices.next()) != null; ) {
             take(dead);
         }
     }
@@ -112,6 +131,15 @@ final class Reclaimer {
             reclaim(dead);
         } else {
             await(dead);
+        }
+    }
+
+    /** Found by a collection that was asked for: the large at once, the small like those that come by themselves. */
+    private static void noticeInTime(Watch dead) {
+        if (dead.bytes >= LARGE) {
+            notice(dead);
+        } else {
+            Notices.later(dead);
         }
     }
 
@@ -185,7 +213,7 @@ final class Reclaimer {
     static void collectForGovernor() {
         List<Watch> found = FOUND.get();
         Collector.collect();
-        for (Reference<?> dead; (dead = QUEUE.poll()) != null; ) {
+        for (Reference<?> dead; (dead = Notices.QUEUE.poll()) != null; ) {
             take(dead);
         }
         if (found != null) {
@@ -222,8 +250,8 @@ final class Reclaimer {
             call.run();
         } finally {
             FOUND.remove();
-            found.forEach(Reclaimer::notice);
             found.forEach(dead -> dead.stripe.due = false);
+            found.forEach(Reclaimer::noticeInTime);
         }
     }
 

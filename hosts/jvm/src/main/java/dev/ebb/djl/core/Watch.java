@@ -16,17 +16,21 @@ final class Watch extends WeakReference<Object> {
     static final byte ADOPTED = 1;
     static final byte ENDED = 2;
 
+    /** {@code core} before the birth is booked; less by its reason, if the end came first. */
+    static final long UNBORN = -1;
+
+    static final long ENDED_UNBORN = -2;
+
     final EngineAdapter adapter;
     final AtomicReference<?> handle;
     final String uid;
     final Stripe stripe;
     volatile Owner owner;
     long bytes;
-    long core;
+    long core = UNBORN; // the core's name of it; while pending its place among the births
     int site;
     int device;
     byte state;
-    byte ended; // how, if that was before the core heard of it
 
     Watch(Object array, EngineAdapter adapter, String uid, Owner owner, ReferenceQueue<Object> queue) {
         super(array, queue);

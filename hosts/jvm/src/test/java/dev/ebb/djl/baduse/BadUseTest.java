@@ -56,6 +56,34 @@ class BadUseTest {
         }
     }
 
+    /** Attaches arrays of an engine that Ebb has no adapter for. */
+    public static final class OtherEngine {
+        private OtherEngine() {}
+
+        public static void main(String[] arguments) {
+            try (NDManager manager = NDManager.newBaseManager()) {
+                for (int i = 0; i < 3; i++) {
+                    NDArray foreign = (NDArray) java.lang.reflect.Proxy.newProxyInstance(
+                            OtherEngine.class.getClassLoader(), new Class<?>[] {NDArray.class},
+                            (array, method, given) -> method.getName().equals("getUid") ? "other" : null);
+                    manager.attachInternal("other" + i, foreign);
+                }
+                System.gc();
+                OnlyDjl.main(arguments);
+            }
+        }
+    }
+
+    /** Loads whatever {@code BaseNDManager} there is. */
+    public static final class OtherVersion {
+        private OtherVersion() {}
+
+        public static void main(String[] arguments) throws Exception {
+            Class.forName("ai.djl.ndarray.BaseNDManager").getConstructor().newInstance();
+            System.out.println("sum=3");
+        }
+    }
+
     private static String classPathWithout(String... parts) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> Arrays.stream(parts).noneMatch(entry::contains))
@@ -128,6 +156,25 @@ class BadUseTest {
         Fork.Result result = Fork.reclaiming().flag("-Dos.arch=vax").run(NoDjl.class);
         assertRan(result, 3);
         assertSays(result, "vax");
+    }
+
+    @Test
+    void anEngineThatIsNotKnownIsLeftAlone() throws Exception {
+        Fork.Result result = Fork.reclaiming().run(OtherEngine.class);
+        assertRan(result, 6);
+        assertSaysOnce(result, "not known to Ebb");
+    }
+
+    @Test
+    void aVersionThatIsNotSupported(@TempDir Path folder) throws Exception {
+        Path source = Files.createDirectories(folder.resolve("ai/djl/ndarray")).resolve("BaseNDManager.java");
+        Files.writeString(source, "package ai.djl.ndarray; public class BaseNDManager { public void close() {} }");
+        assertEquals(0, javax.tools.ToolProvider.getSystemJavaCompiler().run(null, null, null, source.toString()));
+        String path = folder + File.pathSeparator + classPathWithout("ai/djl");
+        Fork.Result result = Fork.reclaiming().classPath(path).run(OtherVersion.class);
+        assertRan(result, 3);
+        assertSays(result, "0.20.0 to 0.35.1");
+        assertSaysOnce(result, "[ebb]");
     }
 
     @Test

@@ -22,6 +22,9 @@ public final class Figures {
     private static final int MILLION = 1 << 20;
     private static final int BUDGET_MB = 256;
     private static final int IMAGES = Integer.getInteger("ebb.bench.images", 60_000);
+    private static final int EPOCHS = 10;
+    private static final Pattern EPOCH =
+            Pattern.compile("\"processor\": ([0-9.]+).*?\"arrays\": (\\d+), \"resident\": (\\d+)");
     private static final int ROUNDS = Integer.getInteger("ebb.bench.rounds", 3);
 
     private final List<String> rows = new ArrayList<>();
@@ -58,6 +61,7 @@ public final class Figures {
         part("gradients", this::gradients);
         part("small", this::smallLoop);
         part("large", this::largeLoop);
+        part("careless", this::carelessLoop);
         part("seed", this::seedsExample);
     }
 
@@ -67,8 +71,19 @@ public final class Figures {
     }
 
     private void watching() throws Exception {
-        double us = run(Fork.withAgent(), "watch").number("us");
-        row("JVM: watching one array, beyond closing it by hand (us)", us, null, us, 0.5);
+        Samples dropped = new Samples();
+        Samples closed = new Samples();
+        Samples extra = new Samples();
+        for (int i = 0; i < ROUNDS; i++) {
+            dropped.add(run(Fork.reclaiming(), "drop").number("us"));
+            closed.add(run(Fork.stock(), "close").number("us"));
+            extra.add(dropped.last() - closed.last());
+        }
+        row("JVM: watching one array: dropped - closed by hand without Ebb (us)", dropped.median(), closed.median(),
+                extra.median(), 0.5);
+        double unwatched = run(Fork.withAgent(), "close").number("us");
+        row("JVM: the same, closed by hand under the agent with reclaim off (us)", unwatched, closed.median(),
+                unwatched - closed.median(), null);
         double watched = run(Fork.reclaiming(), "heap").number("bytes");
         double stock = run(Fork.stock(), "heap").number("bytes");
         row("JVM: heap behind one array, watched - not (bytes)", watched, stock, watched - stock, 200.0);
@@ -110,31 +125,53 @@ public final class Figures {
         return checked(fork.seconds(600).run(BoundedLoop.class, iterations, length, how));
     }
 
+    private void carelessLoop() throws Exception {
+        flat("JVM: DJL 0.35.1 careless MNIST", epochs(Fork.reclaiming(), "careless", EPOCHS));
+    }
+
     private void seedsExample() throws Exception {
-        double[] on = epochs(seed(Fork.reclaiming()), 10);
-        double[] off = epochs(seed(Fork.withAgent()), 5);
-        row("JVM: DJL 0.20.0 MNIST, epoch 5, reclaim on / off (s)", on[4], off[4], on[4] / off[4], 0.10);
-        Samples middle = new Samples();
-        for (int i = 2; i < 5; i++) {
-            middle.add(on[i]);
+        List<Epoch> on = epochs(seed(Fork.reclaiming()), "wellwritten", EPOCHS);
+        flat("JVM: DJL 0.20.0 MNIST", on);
+        List<Epoch> off = epochs(seed(Fork.withAgent()), "wellwritten", 5);
+        row("JVM: DJL 0.20.0 MNIST, epoch 5, reclaim on / off (s)", on.get(4).seconds, off.get(4).seconds,
+                on.get(4).seconds / off.get(4).seconds, 0.10);
+    }
+
+    /** The last epoch takes what the third to fifth took, and neither arrays nor memory have become more. */
+    private void flat(String what, List<Epoch> on) {
+        Epoch last = on.get(EPOCHS - 1);
+        Samples seconds = new Samples();
+        Samples arrays = new Samples();
+        Samples resident = new Samples();
+        for (Epoch each : on.subList(2, 5)) {
+            seconds.add(each.seconds);
+            arrays.add(each.arrays);
+            resident.add(each.residentMb);
         }
-        row("JVM: DJL 0.20.0 MNIST, epoch 10 / median of epochs 3 to 5, reclaim on (s)", on[9], middle.median(),
-                on[9] / middle.median(), 1.15);
+        row(what + ", epoch 10 / median of epochs 3 to 5, reclaim on (s)", last.seconds, seconds.median(),
+                last.seconds / seconds.median(), 1.15);
+        row(what + ": arrays after epoch 10, after 3 to 5", last.arrays, arrays.median(),
+                last.arrays / arrays.median(), null);
+        row(what + ": resident after epoch 10, after 3 to 5 (MB)", last.residentMb, resident.median(),
+                last.residentMb / resident.median(), null);
     }
 
     private static Fork seed(Fork fork) {
-        return fork.classPath(System.getProperty("ebb.classpath.seed")).seconds(900);
+        return fork.classPath(System.getProperty("ebb.classpath.seed"));
     }
 
-    private static double[] epochs(Fork fork, int count) throws Exception {
-        Fork.Result result = checked(fork.run(MnistTraining.class, "wellwritten", count, IMAGES));
+    private record Epoch(double seconds, double arrays, double residentMb) {}
+
+    private static List<Epoch> epochs(Fork fork, String how, int count) throws Exception {
+        Fork.Result result = checked(fork.seconds(900).run(MnistTraining.class, how, count, IMAGES));
         System.out.println(result.text());
-        double[] seconds = new double[count];
-        Matcher matcher = Pattern.compile("\"epoch\": (\\d+), \"seconds\": [0-9.]+, \"processor\": ([0-9.]+)").matcher(result.text());
+        List<Epoch> epochs = new ArrayList<>();
+        Matcher matcher = EPOCH.matcher(result.text());
         while (matcher.find()) {
-            seconds[Integer.parseInt(matcher.group(1)) - 1] = Double.parseDouble(matcher.group(2));
+            epochs.add(new Epoch(Double.parseDouble(matcher.group(1)), Double.parseDouble(matcher.group(2)),
+                    Double.parseDouble(matcher.group(3)) / MILLION));
         }
-        return seconds;
+        return epochs;
     }
 
     private static Fork.Result run(Fork fork, Object... arguments) throws Exception {

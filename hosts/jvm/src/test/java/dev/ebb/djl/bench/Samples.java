@@ -12,6 +12,10 @@ final class Samples {
         values.add(value);
     }
 
+    double last() {
+        return values.get(values.size() - 1);
+    }
+
     double median() {
         List<Double> sorted = new ArrayList<>(values);
         Collections.sort(sorted);

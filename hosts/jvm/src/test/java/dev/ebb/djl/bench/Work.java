@@ -25,6 +25,7 @@ import java.util.List;
  */
 public final class Work {
     private static final int HELD = 100_000;
+    private static final int PER_BLOCK = 20_000;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private Work() {}
@@ -33,7 +34,8 @@ public final class Work {
         switch (arguments[0]) {
             case "step" -> steps(Integer.parseInt(arguments[1]));
             case "add" -> adds(Integer.parseInt(arguments[1]));
-            case "watch" -> watching();
+            case "drop" -> dropping();
+            case "close" -> closing();
             case "heap" -> heapOfOne();
             case "gradients" -> gradientSteps(Integer.parseInt(arguments[1]));
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -143,23 +145,35 @@ public final class Work {
     }
 
     /**
-     * What an array costs its thread that is dropped and comes back by itself, beyond one that is closed with reclaim
-     * off: birth, notice, free and books all happen there. The collector's own threads are not in it.
+     * What an array costs its thread that is dropped and comes back by itself: beyond {@link #closing} in stock DJL that
+     * is birth, notice, free and books, which all happen there. The collector's own threads are not in it. The mean, not
+     * the median: most of it comes in bursts.
      */
-    private static void watching() throws Exception {
-        int perBlock = 20_000;
+    private static void dropping() throws Exception {
+        each((a, b) -> addAndDrop(a, b, PER_BLOCK));
+    }
+
+    private static void closing() throws Exception {
+        each((a, b) -> addAndClose(a, b, PER_BLOCK));
+    }
+
+    private interface Adds {
+        void run(NDArray a, NDArray b);
+    }
+
+    private static void each(Adds adds) {
+        int blocks = 150;
         try (NDManager manager = NDManager.newBaseManager()) {
             NDArray a = manager.ones(new Shape(1));
             NDArray b = manager.ones(new Shape(1));
-            Samples extra = new Samples();
-            for (int i = 0; i < 40; i++) {
-                double dropped = timed(true, () -> addAndDrop(a, b, perBlock));
-                double closed = timed(false, () -> addAndClose(a, b, perBlock));
-                if (i >= 10) {
-                    extra.add((dropped - closed) / perBlock);
-                }
+            for (int i = 0; i < blocks / 3; i++) {
+                adds.run(a, b);
             }
-            System.out.println("us=" + extra.median() / 1e3);
+            long start = THREADS.getCurrentThreadCpuTime();
+            for (int i = 0; i < blocks; i++) {
+                adds.run(a, b);
+            }
+            System.out.println("us=" + (THREADS.getCurrentThreadCpuTime() - start) / 1e3 / blocks / PER_BLOCK);
         }
     }
 

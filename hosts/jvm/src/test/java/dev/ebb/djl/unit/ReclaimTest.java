@@ -11,7 +11,10 @@ import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.Ebb;
 import dev.ebb.djl.Memory;
 import dev.ebb.djl.core.EbbRuntime;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -224,6 +227,31 @@ class ReclaimTest {
         assertEquals(120, m.disposedBytes());
         Memory bool = Arrays.during(() -> manager.ones(new Shape(7), DataType.UINT8).close());
         assertEquals(7, bool.disposedBytes());
+    }
+
+    /** Ends come in any order among births that the core has not heard of, and among those that it has. */
+    @Test
+    void theBooksAreExactInWhateverOrderArraysEnd() {
+        List<NDArray> held = new ArrayList<>();
+        Random random = new Random(7);
+        Memory m =
+                Arrays.during(
+                        () -> {
+                            for (int i = 1; i <= 3000; i++) {
+                                held.add(manager.ones(new Shape(1 + i % 5)));
+                                if (i % 3 == 0) {
+                                    held.remove(random.nextInt(held.size())).close();
+                                }
+                                if (i % 1000 == 0) {
+                                    Ebb.memory(); // the core adopts those that are alive
+                                }
+                            }
+                        });
+        assertEquals(3000, m.created());
+        assertEquals(1000, m.disposed());
+        assertEquals(2000, m.live());
+        assertEquals(held.stream().mapToLong(array -> 4 * array.size()).sum(), m.liveBytes());
+        Ebb.audit();
     }
 
     @Test

@@ -19,6 +19,20 @@ class StartTest {
         return child;
     }
 
+    private static ChildJvm careless(String... options) throws Exception {
+        return endsWell(ChildJvm.run(List.of(options), ChildJvm.everything(), CarelessProgram.class, "10"));
+    }
+
+    private static ChildJvm empty(String... options) throws Exception {
+        return endsWell(ChildJvm.run(List.of(options), ChildJvm.without("djl"), EmptyProgram.class));
+    }
+
+    /** The program and everything on {@code inner} in a class loader that does not ask the system's. */
+    private static ChildJvm isolated(String inner, Class<?> program, String... options) throws Exception {
+        String outer = ChildJvm.without("ai/djl", "onnxruntime");
+        return endsWell(ChildJvm.run(List.of(options), outer, IsolatedProgram.class, inner, program.getName()));
+    }
+
     private static long number(String name, ChildJvm child) {
         Matcher found = Pattern.compile(name + "[ =](\\d+)").matcher(child.output);
         assertTrue(found.find(), child.output);
@@ -27,83 +41,48 @@ class StartTest {
 
     @Test
     void withoutTheAgentItSaysSoAndTheProgramRunsOn() throws Exception {
-        ChildJvm child =
-                endsWell(ChildJvm.run(List.of(), ChildJvm.everything(), CarelessProgram.class, "10"));
+        ChildJvm child = careless();
         assertTrue(child.output.contains("switched false"), child.output);
         assertEquals(1, child.output.split("-javaagent").length - 1, child.output);
     }
 
     @Test
     void withoutDjlTheAgentIsQuiet() throws Exception {
-        ChildJvm child =
-                endsWell(
-                        ChildJvm.run(
-                                List.of(ChildJvm.agent(), "-Debb.reclaim=true"),
-                                ChildJvm.without("djl"),
-                                EmptyProgram.class));
-        assertEquals("ended well", child.output.trim());
+        assertEquals("ended well", empty(ChildJvm.agent(), "-Debb.reclaim=true").output.trim());
     }
 
     @Test
     void aWrongBudgetIsNamedAndIgnored() throws Exception {
-        ChildJvm child =
-                endsWell(
-                        ChildJvm.run(
-                                List.of(ChildJvm.agent(), "-Debb.budget=lots"),
-                                ChildJvm.everything(),
-                                CarelessProgram.class,
-                                "10"));
+        ChildJvm child = careless(ChildJvm.agent(), "-Debb.budget=lots");
         assertTrue(child.output.contains("'lots' was given"), child.output);
         assertTrue(child.output.contains("switched true"), child.output);
     }
 
     @Test
     void theAgentGivenTwiceSaysSo() throws Exception {
-        ChildJvm child =
-                endsWell(
-                        ChildJvm.run(
-                                List.of(ChildJvm.agent(), ChildJvm.agent()),
-                                ChildJvm.everything(),
-                                CarelessProgram.class,
-                                "10"));
+        ChildJvm child = careless(ChildJvm.agent(), ChildJvm.agent());
         assertTrue(child.output.contains("once is enough"), child.output);
         assertTrue(child.output.contains("switched true"), child.output);
     }
 
     @Test
     void anotherPlatformIsNamed() throws Exception {
-        ChildJvm child =
-                endsWell(
-                        ChildJvm.run(
-                                List.of(ChildJvm.agent(), "-Dos.arch=sparc"),
-                                ChildJvm.without("djl"),
-                                EmptyProgram.class));
+        ChildJvm child = empty(ChildJvm.agent(), "-Dos.arch=sparc");
         assertTrue(child.output.contains("no library for linux-sparc"), child.output);
     }
 
     @Test
     void djlInAClassLoaderOfItsOwn() throws Exception {
-        ChildJvm child =
-                endsWell(
-                        ChildJvm.run(
-                                List.of(ChildJvm.agent(), "-Debb.reclaim=true"),
-                                ChildJvm.without("ai/djl", "onnxruntime"),
-                                IsolatedProgram.class,
-                                ChildJvm.without("ebb-djl"),
-                                PlainProgram.class.getName()));
+        String inner = ChildJvm.without("ebb-djl");
+        ChildJvm child = isolated(inner, PlainProgram.class, ChildJvm.agent(), "-Debb.reclaim=true");
         assertTrue(number("created", child) > 2000, child.output);
     }
 
     @Test
     void aSecondCopyOfTheJarIsNamed() throws Exception {
+        String inner = ChildJvm.everything() + java.io.File.pathSeparator + ChildJvm.JAR;
         ChildJvm child =
-                endsWell(
-                        ChildJvm.run(
-                                List.of(ChildJvm.agent(), "-Debb.reclaim=true", "-Debb.budget=64MB"),
-                                ChildJvm.without("ai/djl", "onnxruntime"),
-                                IsolatedProgram.class,
-                                ChildJvm.everything() + java.io.File.pathSeparator + ChildJvm.JAR,
-                                CarelessProgram.class.getName()));
+                isolated(inner, CarelessProgram.class, ChildJvm.agent(), "-Debb.reclaim=true", "-Debb.budget=64MB");
         assertTrue(child.output.contains("second copy"), child.output);
         assertTrue(number("created", child) > 2000, child.output);
         assertFalse(child.output.contains("agent is missing"), child.output);
