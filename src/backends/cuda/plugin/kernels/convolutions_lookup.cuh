@@ -12,7 +12,7 @@
 
 namespace ebb::cuda {
 
-EBB_BOTH float load(const float* from) {
+EBB_BOTH float read_only(const float* from) {
 #ifdef __CUDA_ARCH__
   return __ldg(from);
 #else
@@ -37,23 +37,23 @@ struct TileShape {
 
 // A place the window is at: [image, z, y, x] of results, or of data for the way back.
 template <typename Index>
-struct Place {
+struct WindowPlace {
   Index base;
   Index at[3];
   bool valid;
 };
 // What moves against it: a tap and a channel.
 template <typename Index>
-struct Reach {
+struct TapReach {
   Index by[3];
   Index channel;
   bool valid;
 };
 
 template <Direction kDirection, typename Index>
-EBB_BOTH Place<Index> place_of(const TileShape<Index>& s, Index i, Index count) {
+EBB_BOTH WindowPlace<Index> place_of(const TileShape<Index>& s, Index i, Index count) {
   constexpr bool kBack = kDirection == Direction::kBackData;
-  Place<Index> made{};
+  WindowPlace<Index> made{};
   made.valid = i < count;
   if (!made.valid) return made;
   const auto& extents = kBack ? s.w.in : s.w.out;
@@ -68,9 +68,9 @@ EBB_BOTH Place<Index> place_of(const TileShape<Index>& s, Index i, Index count) 
 }
 
 template <Direction kDirection, typename Index>
-EBB_BOTH Reach<Index> reach_of(const TileShape<Index>& s, Index i, Index count) {
+EBB_BOTH TapReach<Index> reach_of(const TileShape<Index>& s, Index i, Index count) {
   constexpr bool kBack = kDirection == Direction::kBackData;
-  Reach<Index> made{};
+  TapReach<Index> made{};
   made.valid = i < count;
   if (!made.valid) return made;
   const Index channels = kBack ? s.out_channels : s.in_channels;
@@ -86,8 +86,8 @@ EBB_BOTH Reach<Index> reach_of(const TileShape<Index>& s, Index i, Index count) 
 // The looked-up operand: data for the ways forward and to the filter, the gradient for the way
 // back.
 template <Direction kDirection, typename Index>
-EBB_BOTH float look_up(const TileShape<Index>& s, const float* from, const Place<Index>& place,
-                       const Reach<Index>& reach) {
+EBB_BOTH float look_up(const TileShape<Index>& s, const float* from,
+                       const WindowPlace<Index>& place, const TapReach<Index>& reach) {
   if (!place.valid || !reach.valid) return 0.0F;
   Index pixel = 0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -104,7 +104,7 @@ EBB_BOTH float look_up(const TileShape<Index>& s, const float* from, const Place
     }
   }
   const Index step = kDirection == Direction::kBackData ? s.y.pixel : s.x.pixel;
-  return load(from + place.base + pixel * step + reach.channel);
+  return read_only(from + place.base + pixel * step + reach.channel);
 }
 
 // Where the result's element [place, channel] lies.
@@ -119,13 +119,13 @@ EBB_BOTH Index result_at(const Index (&extents)[3], const Steps<Index>& steps, I
 template <Direction kDirection, typename Index>
 EBB_BOTH float right_at(const TileShape<Index>& s, const float* b, Index inner, Index column) {
   if constexpr (kDirection == Direction::kForward) {
-    return load(b + inner * s.out_channels + column);
+    return read_only(b + inner * s.out_channels + column);
   } else if constexpr (kDirection == Direction::kBackData) {
     const Index tap = inner / s.out_channels;
     const Index out = inner % s.out_channels;
-    return load(b + (tap * s.in_channels + column) * s.out_channels + out);
+    return read_only(b + (tap * s.in_channels + column) * s.out_channels + out);
   } else {
-    return load(b + result_at(s.w.out, s.y, inner, column));
+    return read_only(b + result_at(s.w.out, s.y, inner, column));
   }
 }
 

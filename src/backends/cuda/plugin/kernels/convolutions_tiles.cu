@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(kBlock)
   // filter's gradient one row and four of the inner axis. Rows stay, so they are worked out here.
   const int own_inner = kToFilter ? threadIdx.x / kRows : threadIdx.x % kInner;
   const int own_row = kToFilter ? threadIdx.x % kRows : threadIdx.x / kInner;
-  Place<Index> places[kToFilter ? 1 : kLooks];
-  Reach<Index> row_reach{};
+  WindowPlace<Index> places[kToFilter ? 1 : kLooks];
+  TapReach<Index> row_reach{};
   if constexpr (kToFilter) {
     row_reach = reach_of<kDirection>(s, static_cast<Index>(row0 + own_row), s.rows);
   } else {
@@ -44,12 +44,13 @@ __global__ void __launch_bounds__(kBlock)
   for (Index k0 = begin; k0 < end; k0 += kInner) {
     if constexpr (kToFilter) {
       for (int i = 0; i < kLooks; ++i) {
-        const Place<Index> place =
+        const WindowPlace<Index> place =
             place_of<kDirection>(s, static_cast<Index>(k0 + own_inner + 4 * i), end);
         left[own_inner + 4 * i][own_row] = look_up<kDirection>(s, a, place, row_reach);
       }
     } else {
-      const Reach<Index> reach = reach_of<kDirection>(s, static_cast<Index>(k0 + own_inner), end);
+      const TapReach<Index> reach =
+          reach_of<kDirection>(s, static_cast<Index>(k0 + own_inner), end);
       for (int i = 0; i < kLooks; ++i) {
         left[own_inner][own_row + 16 * i] = look_up<kDirection>(s, a, places[i], reach);
       }
