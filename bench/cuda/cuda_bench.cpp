@@ -185,7 +185,7 @@ void training(Bench& bench) {
 // Committed memory at its peak, against what was asked for at its peak.
 void peak(Bench& bench) {
   Device& device = bench.session().device();
-  const std::uint64_t asked = bench.session().context().books(&device).peak_bytes;
+  const std::uint64_t asked = bench.session().context().memory(&device).books.peak_bytes;
   bench.set("peak_committed", static_cast<double>(device.peak_committed()) / 1048576);
   bench.set("peak_requested", static_cast<double>(asked) / 1048576);
 }
