@@ -94,8 +94,8 @@ struct Operand {
   explicit operator bool() const noexcept { return data != nullptr; }
 };
 
-// Its values to the host, dense and in row-major order, and back; `bytes` are the operand's. What is
-// on a device with a link, or written, is dense.
+// Its values to the host, dense and in row-major order, and back; `bytes` are the operand's. What
+// is on a device with a link, or written, is dense.
 void read_operand(const Operand& operand, std::span<std::byte> bytes);
 void write_operand(const Operand& operand, std::span<const std::byte> bytes);
 

@@ -184,32 +184,36 @@ void add_n(OpCall& call) {
   });
 }
 
-void cast(OpCall& call) {
+// row(from, at, count) for each run of the operand's elements, dense or not.
+template <typename Row>
+void cast_rows(OpCall& call, const Row& row) {
   const Operand& x = call.input(0);
-  ops::Output& y = call.output(0);
-  const std::int64_t count = ops::elements(y.shape);
-  if (const CastRow row = vector_cast_row(x.dtype, y.dtype)) {
-    const auto from = static_cast<std::int64_t>(size_of(x.dtype));
-    const auto to = static_cast<std::int64_t>(size_of(y.dtype));
-    return parallel_for(count, kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
-      row(x.data + begin * from, y.data + begin * to, end - begin);
+  const auto size = static_cast<std::int64_t>(size_of(x.dtype));
+  if (!x.dense) {
+    const StridedRows<1> rows(call.params<ops::Walk<1>>(), {x.data}, {size}, false);
+    return rows.run(kCheapGrain,
+                    [&](const RowPart<1>& part) { row(part.from[0], part.at, part.count); });
+  }
+  parallel_for(ops::elements(x.shape), kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
+    row(x.data + begin * size, begin, end - begin);
+  });
+}
+
+void cast(OpCall& call) {
+  const ops::Output& y = call.output(0);
+  const DType from_type = call.input(0).dtype;
+  if (const CastRow vector_row = vector_cast_row(from_type, y.dtype)) {
+    const auto size = static_cast<std::int64_t>(size_of(y.dtype));
+    return cast_rows(call, [&](const std::byte* from, std::int64_t at, std::int64_t count) {
+      vector_row(from, y.data + at * size, count);
     });
   }
-  visit(x.dtype, [&]<typename From>(Type<From>) {
+  visit(from_type, [&]<typename From>(Type<From>) {
     visit(y.dtype, [&]<typename To>(Type<To>) {
       To* to = reinterpret_cast<To*>(y.data);
-      const auto convert_row = [&](const std::byte* row, std::int64_t at, std::int64_t length) {
+      cast_rows(call, [&](const std::byte* row, std::int64_t at, std::int64_t count) {
         const From* from = reinterpret_cast<const From*>(row);
-        for (std::int64_t i = 0; i < length; ++i) to[at + i] = convert<To>(from[i]);
-      };
-      if (!x.dense) {
-        const StridedRows<1> rows(call.params<ops::Walk<1>>(), {x.data}, {sizeof(From)}, false);
-        return rows.run(kCheapGrain, [&](const RowPart<1>& part) {
-          convert_row(part.from[0], part.at, part.count);
-        });
-      }
-      parallel_for(count, kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
-        convert_row(x.data + begin * static_cast<std::int64_t>(sizeof(From)), begin, end - begin);
+        for (std::int64_t i = 0; i < count; ++i) to[at + i] = convert<To>(from[i]);
       });
     });
   });
