@@ -37,6 +37,12 @@ Handle Context::strided_view(Handle base, const Operand& seen, std::uint64_t byt
   TensorRecord& of = live(lock, base, "view");
   Storage& storage = *of.storage;
   if (&storage != seen.memory.storage_) return 0;
+  if (!dense && storage.device->link() != nullptr) {
+    const std::string& device = storage.device->name();
+    lock.unlock();
+    raise(ErrorKind::kUnsupported, "[view] device {} takes dense tensors only: copy the part",
+          device);
+  }
   const auto first = static_cast<std::int64_t>(of.byte_offset() + byte_offset);
   const auto held = static_cast<std::int64_t>(storage.bytes);
   if (spec.shape.elements() != 0 && (first + reach.before < 0 || first + reach.after > held)) {

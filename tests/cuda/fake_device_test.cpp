@@ -88,6 +88,17 @@ TEST_F(FakeCuda, AnOperationItDoesNotHaveSaysSo) {
   EXPECT_ERROR(ops::relu(x), kUnsupported, "[Relu]", "cuda:0");
 }
 
+TEST_F(FakeCuda, TakesDenseTensorsOnly) {
+  Session session({.device = "cuda:0"});
+  const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
+  const Handle handle = x.handle();
+  Operand seen;
+  session.context().resolve({&handle, 1}, {&seen, 1}, "test");
+  EXPECT_ERROR(session.context().strided_view(handle, seen, 0, {1, 2},
+                                              {.dtype = DType::kFloat32, .shape = {2, 2}}),
+               kUnsupported, "[view]", "cuda:0", "dense");
+}
+
 TEST_F(FakeCuda, NothingWaitsBeforeItIsRead) {
   Session session({.device = "cuda:0"});
   fake::hold_back(true);
