@@ -5,6 +5,10 @@
 
 namespace ebb::ops {
 
+// The most that a block, a stride, a dilation or a margin may be: two of them multiplied, or one
+// with an extent, stay within 64 bits.
+inline constexpr std::int64_t kMostStep = (std::int64_t{1} << 31) - 1;
+
 // `axis` counted from the start. Throws for one outside of [-rank, rank).
 std::size_t checked_axis(const OpCall& call, std::int64_t axis, std::size_t rank);
 

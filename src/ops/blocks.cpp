@@ -1,4 +1,6 @@
 // Blocks of space that become batches, and back.
+#include <limits>
+
 #include "ops/axes.hpp"
 #include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
@@ -14,9 +16,12 @@ void check_blocks(OpCall& call, const IntList& block, const IntList& pairs) {
              shape.rank());
   for (const std::int64_t each : block) {
     call.check(each >= 1, "block {} was given, at least 1 is allowed", each);
+    call.check(each <= kMostStep, "block {} was given, at most {} is allowed", each, kMostStep);
   }
   for (const std::int64_t each : pairs) {
     call.check(each >= 0, "a margin of {} was given, at least 0 is allowed", each);
+    call.check(each <= kMostStep, "a margin of {} was given, at most {} is allowed", each,
+               kMostStep);
   }
 }
 
@@ -27,9 +32,13 @@ void batch_to_space(OpCall& call) {
   check_blocks(call, block, crops);
   const std::size_t spatial = block.size();
   std::int64_t blocks = 1;
-  for (const std::int64_t each : block) blocks *= each;
-  call.check(x.shape.dims()[0] % blocks == 0, "a batch of {} was given, a multiple of {} is needed",
-             x.shape.dims()[0], blocks);
+  bool fits = true;
+  for (const std::int64_t each : block) {
+    fits = fits && !__builtin_mul_overflow(blocks, each, &blocks);
+  }
+  call.check(fits && x.shape.dims()[0] % blocks == 0,
+             "a batch of {} was given, a multiple of {} is needed", x.shape.dims()[0],
+             fits ? blocks : std::numeric_limits<std::int64_t>::max());
   IntList whole(x.shape.dims()), cut;
   whole[0] /= blocks;
   for (std::size_t i = 0; i < spatial; ++i) whole[i + 1] *= block[i];

@@ -69,6 +69,15 @@ void slice(OpCall& call) {
   view_or_move(call, x.dtype, shape, plan);
 }
 
+// Whether begin and the last of `size` steps from there are within the extent.
+bool stays_within(std::int64_t begin, std::int64_t size, std::int64_t stride,
+                  std::int64_t extent) noexcept {
+  std::int64_t last = 0;
+  return size == 0 ||
+         (begin >= 0 && begin < extent && !__builtin_mul_overflow(size - 1, stride, &last) &&
+          !__builtin_add_overflow(last, begin, &last) && last >= 0 && last < extent);
+}
+
 void strided_slice(OpCall& call) {
   const Operand& x = call.input(0);
   const IntList begin = list_for_axes(call, 0), strides = list_for_axes(call, 1);
@@ -78,9 +87,7 @@ void strided_slice(OpCall& call) {
   const Shape shape = call.shape(2);
   const auto to = dense_strides(shape);
   for (std::size_t i = 0; i < size.size(); ++i) {
-    const std::int64_t last = begin[i] + (size[i] - 1) * strides[i];
-    call.check(size[i] == 0 || (begin[i] >= 0 && begin[i] < x.shape.dims()[i] && last >= 0 &&
-                                last < x.shape.dims()[i]),
+    call.check(stays_within(begin[i], size[i], strides[i], x.shape.dims()[i]),
                "axis {} from {} in {} steps of {} leaves its extent of {}", i, begin[i], size[i],
                strides[i], x.shape.dims()[i]);
     plan.from_offset += begin[i] * steps[i];
@@ -318,7 +325,7 @@ void depth_to_space(OpCall& call) {
   const bool first = call.boolean(1);
   const auto d = x.shape.dims();
   const std::int64_t height = d[first ? 2 : 1], width = d[first ? 3 : 2], depth = d[first ? 1 : 3];
-  call.check(block >= 1 && depth % (block * block) == 0,
+  call.check(block >= 1 && block <= kMostStep && depth % (block * block) == 0,
              "a depth of {} was given, a multiple of {} squared is needed", depth, block);
   const std::int64_t deep = depth / (block * block);
   const Shape out = first ? Shape{d[0], deep, height * block, width * block}

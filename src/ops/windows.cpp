@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/axes.hpp"
 #include "ops/format.hpp"
 
 namespace ebb::ops {
@@ -14,6 +15,8 @@ Spatial checked_spatial(const OpCall& call, std::size_t attribute, std::size_t a
   Spatial made{1, 1, 1};
   for (std::size_t i = 0; i < axes; ++i) {
     call.check(values[i] >= least, "{} {} were given, {} or more is allowed", name, values, least);
+    call.check(values[i] <= kMostStep, "{} {} were given, at most {} is allowed", name, values,
+               kMostStep);
     made[i] = values[i];
   }
   return made;
@@ -27,6 +30,7 @@ void take_attributes(const OpCall& call, const WindowAttributes& at, Windows& wi
              2 * windows.axes);
   for (const std::int64_t pad : pads) {
     call.check(pad >= 0, "pads {} were given, 0 or more is allowed", pads);
+    call.check(pad <= kMostStep, "pads {} were given, at most {} is allowed", pads, kMostStep);
   }
   for (std::size_t i = 0; i < windows.axes; ++i) windows.before[i] = pads[2 * i];
 }

@@ -39,6 +39,8 @@ const std::vector<BadCall>& bad_calls() {
       {"Slice", {{kF, {4}}}, {1, 2, 1, 3}, "begin 2 and size 3"},
       {"Slice", {{kF, {4}}}, {2, 0, 0, 2, 1, 1}, "begin has 2 values"},
       {"StridedSlice", {{kF, {4}}}, {1, 1, 1, 2, 1, 3}, "leaves its extent of 4"},
+      // (size - 1) * stride is 2^64: it must not wrap around to a place within the extent
+      {"StridedSlice", {{kF, {4}}}, {1, 1, 1, 0x1p52, 1, 4097}, "leaves its extent of 4"},
       {"Transpose", {{kF, {2, 3}}}, {2, 0, 0}, "twice"},
       {"Transpose", {{kF, {2, 3}}}, {1, 0}, "perm has 1 values"},
       {"Reverse", {{kF, {2, 3}}}, {1, 2}, "axis 2 was given, -2 to 1"},
@@ -52,8 +54,10 @@ const std::vector<BadCall>& bad_calls() {
       {"Pack", {{kF, {2}}, {kF, {3}}}, {0}, "input 1"},
       {"SplitV", {{kF, {4}}}, {2, 1, 2, 0}, "sizes of 3 together"},
       {"BatchToSpaceND", {{kF, {3, 2, 2, 1}}}, {2, 2, 2, 4, 0, 0, 0, 0}, "a multiple of 4"},
+      {"BatchToSpaceND", {{kF, {1, 2, 2, 1}}}, {2, 0x1p32, 0x1p32, 4, 0, 0, 0, 0}, "at most"},
       {"SpaceToBatchND", {{kF, {1, 3, 2, 1}}}, {2, 2, 2, 4, 0, 0, 0, 0}, "a multiple of 2"},
       {"DepthToSpace", {{kF, {1, 2, 2, 3}}}, {2, 0}, "a depth of 3"},
+      {"DepthToSpace", {{kF, {1, 2, 2, 3}}}, {0x1p32, 0}, "a depth of 3"},  // squared it is 0
       {"GatherV2", {{kF, {3}}, {kI, {1}, {3}}}, {0, 0}, "the index value 3 is not in [0, 2]"},
       {"GatherV2", {{kF, {3}}, {kI, {1}, {-1}}}, {0, 0}, "the index value -1"},
       {"GatherNd", {{kF, {3}}, {kI, {1, 1}, {5}}}, {}, "Invalid indices: 5"},
