@@ -10,7 +10,7 @@ import java.util.Arrays;
 final class Stripe {
 
     static final int BATCH = 256; // kBatch in native/books.cc
-    static final int PENDING = 1 << 16;
+    static final int PENDING = 1 << 14;
     static final int DISPOSED = 0;
     static final int REGION = 1;
     static final int RECLAIMED = 2;
