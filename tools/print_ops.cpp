@@ -1,8 +1,10 @@
 // Prints what hosts need of the table of operations (include/ebb/ops/table.hpp).
 //
 //   ebb_print_ops --typescript    constants: ids, the order of attributes, the table's hash
-//   ebb_print_ops --cpp           the functions of include/ebb/ops/functions.hpp
+//   ebb_print_ops --families      the names of the table's families, one a line
+//   ebb_print_ops --cpp FAMILY    include/ebb/ops/functions/FAMILY.hpp
 //   ebb_print_ops --text          one row a line, for people
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <string>
@@ -153,18 +155,28 @@ void print_function(const OpSpec& spec) {
   std::puts("}");
 }
 
-void print_cpp() {
-  std::puts(
-      "// Every operation of the table as a function, in its order. Printed by `ebb_print_ops");
-  std::puts(
-      "// --cpp` and formatted; a test fails where it is not what the table says. Inputs are");
-  std::puts(
-      "// a, b, ... as the table has them; a Tensor that is none leaves an optional one out.");
+void print_families() {
+  for (const Family& family : kFamilies) std::puts(std::string(family.name).c_str());
+}
+
+// False: there is no such family.
+bool print_cpp(std::string_view name) {
+  const auto family = std::ranges::find(kFamilies, name, &Family::name);
+  if (family == kFamilies.end()) return false;
+  std::printf("// %s as functions, in the table's order.\n//\n", std::string(family->what).c_str());
+  std::printf(
+      "// Printed by `ebb_print_ops --cpp %s` and formatted; a test fails where it is not\n",
+      std::string(name).c_str());
+  std::puts("// what the table says. Inputs are a, b, ... as the table has them; a Tensor that is");
+  std::puts("// none leaves an optional one out.");
   std::puts("#pragma once\n\n#include <array>\n#include <vector>\n");
   std::puts("#include \"ebb/ops/flat.hpp\"\n#include \"ebb/ops/session.hpp\"\n");
   std::puts("namespace ebb::ops {\n");
-  for (const OpSpec& spec : kTable) print_function(spec);
+  for (const OpSpec& spec : kTable) {
+    if (&family_of(spec.id) == &*family) print_function(spec);
+  }
   std::puts("\n}  // namespace ebb::ops");
+  return true;
 }
 
 void print_text() {
@@ -183,15 +195,16 @@ void print_text() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view how = argc == 2 ? argv[1] : "";
-  if (how == "--typescript") {
+  const std::string_view how = argc >= 2 ? argv[1] : "";
+  if (argc == 3 && how == "--cpp" && print_cpp(argv[2])) return 0;
+  if (argc == 2 && how == "--families") {
+    print_families();
+  } else if (argc == 2 && how == "--typescript") {
     print_typescript();
-  } else if (how == "--cpp") {
-    print_cpp();
-  } else if (how == "--text") {
+  } else if (argc == 2 && how == "--text") {
     print_text();
   } else {
-    std::fputs("usage: ebb_print_ops --typescript | --cpp | --text\n", stderr);
+    std::fputs("usage: ebb_print_ops --typescript | --text | --families | --cpp FAMILY\n", stderr);
     return 2;
   }
   return 0;

@@ -16,7 +16,32 @@ inline constexpr std::size_t kOpCount = kTable.size();
 // Ids run below this; a table indexed by id has this many entries.
 inline constexpr std::size_t kOpIdLimit = 256;
 
+// The table's families: ids from `first` on, up to the next family's. A header of functions each
+// (ebb/ops/functions/<name>.hpp).
+struct Family {
+  OpId first;
+  std::string_view name;
+  std::string_view what;
+};
+inline constexpr auto kFamilies = std::to_array<Family>({
+    {1, "elementwise", "Elementwise operations"},
+    {80, "creation", "Tensors made of numbers, constant or random"},
+    {100, "movement", "Views, data movement and indexing"},
+    {140, "reductions", "Reductions, scans, sorting and searching"},
+    {160, "images", "Images and signals"},
+    {180, "sparse", "Sparse and ragged tensors"},
+    {200, "networks", "Products, convolutions, poolings and normalisations"},
+});
+
 namespace detail {
+
+consteval bool families_in_order() {
+  for (std::size_t i = 1; i < kFamilies.size(); ++i) {
+    if (kFamilies[i].first <= kFamilies[i - 1].first) return false;
+  }
+  return kFamilies[0].first == 1;
+}
+static_assert(families_in_order(), "each id is in one family");
 
 consteval bool well_formed() {
   for (std::size_t i = 0; i < kOpCount; ++i) {
@@ -68,6 +93,12 @@ inline constexpr auto kRowsById = rows_by_id();
 
 // At most 2^53, exact in a JavaScript number. Any change to the table changes it.
 constexpr std::uint64_t table_hash() { return detail::hash_of_table(); }
+
+constexpr const Family& family_of(OpId id) noexcept {
+  std::size_t i = kFamilies.size() - 1;
+  while (id < kFamilies[i].first) --i;
+  return kFamilies[i];
+}
 
 // The row of an id; null if there is none.
 constexpr const OpSpec* find_op(OpId id) noexcept {
