@@ -28,7 +28,7 @@ foreach(source IN LISTS device_sources)
   add_custom_command(
     OUTPUT "${object}"
     COMMAND
-      "${EBB_CUDA_PREFIX}/bin/nvcc" -std=c++20 -O3 ${code} --expt-relaxed-constexpr
+      "${EBB_CUDA_PREFIX}/bin/nvcc" -std=c++20 -O3 -DNDEBUG ${code} --expt-relaxed-constexpr
       --expt-extended-lambda -Xcompiler -fPIC,-fvisibility=hidden,-Wall -diag-suppress 20012
       -I "${PROJECT_SOURCE_DIR}/include" -I "${PROJECT_SOURCE_DIR}/src" -I
       "${EBB_CUDA_PREFIX}/include/cccl" -MD -MF "${object}.d" -c "${source}" -o "${object}"

@@ -5,7 +5,7 @@ set -euo pipefail
 
 cd "$(dirname "$0")"
 mkdir -p objects
-flags=(-std=c++20 -O3 -I include -I src)
+flags=(-std=c++20 -O3 -DNDEBUG -I include -I src)
 compile() {
   local source="$1" object="objects/$(basename "$1").o"
   case "$source" in

@@ -23,7 +23,26 @@ enum class DType : std::uint8_t {
 };
 
 // Bytes of one element; 0 where elements have no fixed size.
-std::size_t size_of(DType dtype) noexcept;
+constexpr std::size_t size_of(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kUint8:
+    case DType::kInt8:
+      return 1;
+    case DType::kFloat16:
+    case DType::kBfloat16:
+      return 2;
+    case DType::kFloat32:
+    case DType::kInt32:
+      return 4;
+    case DType::kComplex64:
+    case DType::kFloat64:
+    case DType::kInt64:
+      return 8;
+    default:
+      return 0;
+  }
+}
 std::string_view name_of(DType dtype) noexcept;
 bool is_dtype(std::uint32_t value) noexcept;
 

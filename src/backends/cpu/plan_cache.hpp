@@ -5,55 +5,15 @@
 // code, is shared all the same: oneDNN keeps its own cache of primitives below, for all threads.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
 #include <list>
-#include <span>
 #include <unordered_map>
 
 #include "backends/cpu/dnn_plan.hpp"
-#include "ebb/base/check.hpp"
+#include "backends/plan_key.hpp"
 
 namespace ebb::cpu {
 
-// What a plan depends on: the kind of primitive, shapes, strides, paddings.
-class PlanKey {
- public:
-  explicit PlanKey(std::int64_t kind) { add(kind); }
-  PlanKey& add(std::int64_t word) {
-    EBB_ASSERT(size_ < words_.size());
-    words_[size_++] = word;
-    return *this;
-  }
-  PlanKey& add(std::span<const std::int64_t> words) {
-    for (std::int64_t word : words) {
-      add(word);
-    }
-    return *this;
-  }
-
-  friend bool operator==(const PlanKey& a, const PlanKey& b) noexcept {
-    return a.size_ == b.size_ &&
-           std::memcmp(a.words_.data(), b.words_.data(), a.size_ * sizeof(std::int64_t)) == 0;
-  }
-
-  struct Hash {
-    std::size_t operator()(const PlanKey& key) const noexcept {
-      std::uint64_t hash = key.size_;
-      for (std::size_t i = 0; i < key.size_; ++i) {
-        hash = (hash ^ static_cast<std::uint64_t>(key.words_[i])) * 0x9E3779B97F4A7C15ULL;
-        hash ^= hash >> 29;
-      }
-      return hash;
-    }
-  };
-
- private:
-  std::array<std::int64_t, 48> words_;  // the first size_ are set
-  std::size_t size_ = 0;
-};
+using backends::PlanKey;
 
 class PlanCache {
  public:

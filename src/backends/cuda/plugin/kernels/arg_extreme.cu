@@ -53,7 +53,7 @@ void arg_extreme(Call& call) {
   const void* data = x.data;
   if (x.dense == 0) {
     auto* made =
-        call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * bytes_of(dtype_of(x)));
+        call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size_of(dtype_of(x)));
     copy_dense(call.stream(), x, made);
     data = made;
   }

@@ -254,7 +254,7 @@ void launch_any(cudaStream_t stream, const Any& any, const Walk<2>& walk) {
 
 std::byte* moved(const void* pointer, DType dtype, std::int64_t count) {
   return static_cast<std::byte*>(const_cast<void*>(pointer)) +
-         count * static_cast<std::int64_t>(bytes_of(dtype));
+         count * static_cast<std::int64_t>(size_of(dtype));
 }
 
 void run(cudaStream_t stream, ops::OpId op, const ebb_cuda_tensor& a, const ebb_cuda_tensor& b,

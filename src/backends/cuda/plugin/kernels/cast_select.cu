@@ -78,8 +78,8 @@ void cast(Call& call) {
   std::int64_t done = 0;
   each_part(elementwise_plan<1>(y, {&x}), {0}, [&](const Plan<1>& plan, const auto& offsets) {
     const auto part = static_cast<std::uint32_t>(plan.elements());
-    const auto* in = call.in<std::byte>(0) + offsets[0] * static_cast<std::int64_t>(bytes_of(from));
-    auto* out = call.out<std::byte>(0) + done * static_cast<std::int64_t>(bytes_of(to));
+    const auto* in = call.in<std::byte>(0) + offsets[0] * static_cast<std::int64_t>(size_of(from));
+    auto* out = call.out<std::byte>(0) + done * static_cast<std::int64_t>(size_of(to));
     if (is_integer(from)) {
       cast_any<std::int64_t><<<blocks_for(part), kThreads, 0, call.stream()>>>(in, from, out, to,
                                                                                part, Walk<1>(plan));
@@ -139,7 +139,7 @@ void select(Call& call) {
   if (count == 0) return;
   const ebb_cuda_tensor &c = call.input(0), &t = call.input(1), &e = call.input(2);
   const bool one = c.rank == 0;
-  visit_size(bytes_of(dtype_of(out)), [&]<typename T>(Type<T>) {
+  visit_size(size_of(dtype_of(out)), [&]<typename T>(Type<T>) {
     if (c.dense != 0 && t.dense != 0 && e.dense != 0) {
       return for_each(call.stream(), count, "Select",
                       Choose<T>{call.in<std::uint8_t>(0), call.in<T>(1), call.in<T>(2),

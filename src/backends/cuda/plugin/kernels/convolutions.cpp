@@ -25,10 +25,9 @@ struct Choice {
   bool chosen = false;
 };
 
-ShapeKey key_of(const Convolution& c, Direction direction, const DeviceState& device) {
+PlanKey key_of(const Convolution& c, Direction direction, const DeviceState& device) {
   const ops::Windows& w = c.windows;
-  ShapeKey key;
-  key.add(static_cast<std::int64_t>(direction));
+  PlanKey key(static_cast<std::int64_t>(direction));
   key.add(static_cast<std::int64_t>(device.conv_math()));
   key.add(static_cast<std::int64_t>(w.axes)).add(w.batch).add(c.in_channels).add(c.out_channels);
   key.add(c.channels_first);
@@ -44,7 +43,7 @@ ShapeKey key_of(const Convolution& c, Direction direction, const DeviceState& de
 class Choices {
  public:
   explicit Choices(DeviceState&) {}
-  Choice get(const ShapeKey& key, DeviceState& device, const Convolution& c, Direction direction) {
+  Choice get(const PlanKey& key, DeviceState& device, const Convolution& c, Direction direction) {
     const std::lock_guard lock(mutex_);
     return cache_.get(key, [&] {
       Choice made;
@@ -53,7 +52,7 @@ class Choices {
       return made;
     });
   }
-  void set(const ShapeKey& key, const Choice& choice) {
+  void set(const PlanKey& key, const Choice& choice) {
     const std::lock_guard lock(mutex_);
     cache_.get(key, [&] { return choice; }) = choice;
   }
@@ -175,7 +174,7 @@ bool convolve(Call& call, const Convolution& c, const ConvolutionData& data,
   if (is_product(c) && convolve_as_product(call, c, data)) return false;
   DeviceState& device = call.device();
   Choices& choices = device.part<Choices>();
-  const ShapeKey key = key_of(c, data.direction, device);
+  const PlanKey key = key_of(c, data.direction, device);
   Choice choice = choices.get(key, device, c, data.direction);
   ConvolutionRoom room;
   if (!choice.chosen && is_capturing(call)) {

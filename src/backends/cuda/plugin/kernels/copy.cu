@@ -215,12 +215,12 @@ void copy_dense(cudaStream_t stream, const ebb_cuda_tensor& from, void* to) {
     step *= from.dims[i];
   }
   plan.reverse();
-  copy(stream, plan, bytes_of(dtype_of(from)), from.data, to);
+  copy(stream, plan, size_of(dtype_of(from)), from.data, to);
 }
 
 void fill(cudaStream_t stream, DType dtype, void* to, std::int64_t count, double value) {
   if (count == 0) return;
-  const std::size_t size = bytes_of(dtype);
+  const std::size_t size = size_of(dtype);
   const auto bytes = static_cast<std::size_t>(count) * size;
   std::uint64_t pattern = 0;
   visit(dtype, [&]<typename T>(Type<T>) {

@@ -206,22 +206,4 @@ void visit_size(std::size_t bytes, Body&& body) {
   }
 }
 
-// ebb::size_of, without libebb.
-constexpr std::size_t bytes_of(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-    case DType::kUint8:
-    case DType::kInt8:
-      return 1;
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return 2;
-    case DType::kFloat32:
-    case DType::kInt32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 }  // namespace ebb::cuda

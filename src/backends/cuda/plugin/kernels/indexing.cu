@@ -71,7 +71,7 @@ void gather(Call& call) {
   if (indices == 0) return;
   Note note(call.stream());
   const ebb_cuda_tensor &x = call.input(0), &out = call.output(0);
-  const std::int64_t bytes = p.slice * static_cast<std::int64_t>(bytes_of(dtype_of(x)));
+  const std::int64_t bytes = p.slice * static_cast<std::int64_t>(size_of(dtype_of(x)));
   if (elements(out) == 0) {
     for_each(call.stream(), indices, "GatherV2",
              CheckIndices{call.in<std::int32_t>(1), p.extent, note.words()});
@@ -162,7 +162,7 @@ void gather_nd(Call& call) {
   if (elements(out) == 0) {
     for_each(call.stream(), p.count, "GatherNd", CheckRows{rows});
   } else {
-    const std::int64_t bytes = p.slice * static_cast<std::int64_t>(bytes_of(dtype_of(x)));
+    const std::int64_t bytes = p.slice * static_cast<std::int64_t>(size_of(dtype_of(x)));
     visit_slices(bytes, x.data, out.data, [&]<typename T>(Type<T>, std::int64_t slice) {
       for_each(call.stream(), p.count * slice, "GatherNd",
                GatherNd<T>{call.in<T>(0), call.out<T>(0), rows, slice});
@@ -247,7 +247,7 @@ void scatter_last(Call& call, std::size_t indices, std::size_t updates) {
   Note note(call.stream());
   const Rows rows = rows_of(p, call.in<std::int32_t>(indices), note);
   for_each(call.stream(), p.count, "a scatter", Elect{rows, last});
-  visit_size(bytes_of(dtype_of(out)), [&]<typename T>(Type<T>) {
+  visit_size(size_of(dtype_of(out)), [&]<typename T>(Type<T>) {
     for_each(
         call.stream(), p.count * p.slice, "a scatter",
         ScatterLast<T>{rows, last, call.in<T>(updates), call.out<T>(0), p.slice, p.one_update});
@@ -264,7 +264,7 @@ EBB_CUDA_KERNEL(TensorScatterUpdate, tensor_scatter_update);
 
 void sparse_to_dense(Call& call) {
   const ebb_cuda_tensor& out = call.output(0);
-  visit_size(bytes_of(dtype_of(out)), [&]<typename T>(Type<T>) {
+  visit_size(size_of(dtype_of(out)), [&]<typename T>(Type<T>) {
     for_each(call.stream(), elements(out), "SparseToDense",
              Spread<T>{call.in<T>(2), call.out<T>(0)});
   });

@@ -8,7 +8,7 @@
 namespace ebb::cuda {
 namespace {
 
-std::size_t size_of_output(const Call& call) { return bytes_of(dtype_of(call.output(0))); }
+std::size_t size_of_output(const Call& call) { return size_of(dtype_of(call.output(0))); }
 
 void move(Call& call) {
   const auto& params = call.params<ops::MoveParams>();
@@ -46,7 +46,7 @@ EBB_CUDA_KERNEL(SpaceToBatchND, two_moves);
 const std::byte* dense(Call& call, const ebb_cuda_tensor& x) {
   if (x.dense != 0) return static_cast<const std::byte*>(x.data);
   auto* made =
-      call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * bytes_of(dtype_of(x)));
+      call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size_of(dtype_of(x)));
   copy_dense(call.stream(), x, made);
   return made;
 }
@@ -81,7 +81,7 @@ void cut(Call& call, std::size_t outputs) {
   if (elements(x) == 0) return;
   const std::int64_t outer = outer_of(call, x);
   const std::int64_t whole = elements(x) / outer;
-  const std::size_t size = bytes_of(dtype_of(x));
+  const std::size_t size = size_of(dtype_of(x));
   const std::byte* from = dense(call, x);
   for (std::size_t i = 0; i < outputs; ++i) {
     const std::int64_t part = elements(call.output(i)) / outer;
@@ -163,7 +163,7 @@ void mirror_pad(Call& call) {
     mirror.before[i] = params.before[i];
     step *= out.dims[i];
   }
-  visit_size(bytes_of(dtype_of(x)), [&]<typename T>(Type<T>) {
+  visit_size(size_of(dtype_of(x)), [&]<typename T>(Type<T>) {
     for_each(call.stream(), elements(out), "MirrorPad",
              MirrorPad<T>{call.in<T>(0), call.out<T>(0), mirror});
   });
@@ -193,7 +193,7 @@ void matrix_band_part(Call& call) {
   const std::int64_t rows = x.dims[x.rank - 2], columns = x.dims[x.rank - 1];
   if (elements(x) == 0) return;
   Note note(call.stream());
-  visit_size(bytes_of(dtype_of(x)), [&]<typename T>(Type<T>) {
+  visit_size(size_of(dtype_of(x)), [&]<typename T>(Type<T>) {
     for_each(
         call.stream(), elements(x), "MatrixBandPart",
         Band<T>{reinterpret_cast<const T*>(dense(call, x)), call.out<T>(0),

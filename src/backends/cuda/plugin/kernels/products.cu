@@ -31,19 +31,6 @@ __global__ void copy_dense(StridedCopy plan, const Word* from, Word* to) {
   }
 }
 
-std::size_t element_bytes(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return 2;
-    case DType::kComplex64:
-    case DType::kFloat64:
-      return 8;
-    default:
-      return 4;
-  }
-}
-
 template <typename Word>
 ebb_cuda_tensor dense_copy_of(Call& call, const ebb_cuda_tensor& tensor) {
   StridedCopy plan{static_cast<int>(tensor.rank), elements(tensor), {}, {}};
@@ -65,7 +52,7 @@ ebb_cuda_tensor dense_copy_of(Call& call, const ebb_cuda_tensor& tensor) {
 }
 
 ebb_cuda_tensor dense_copy(Call& call, const ebb_cuda_tensor& tensor) {
-  switch (element_bytes(dtype_of(tensor))) {
+  switch (size_of(dtype_of(tensor))) {
     case 2:
       return dense_copy_of<std::uint16_t>(call, tensor);
     case 8:
@@ -110,7 +97,7 @@ void product(Call& call) {
   const auto& p = call.params<Product>();
   const ebb_cuda_tensor& out = call.output(0);
   const DType dtype = dtype_of(out);
-  const std::size_t bytes = element_bytes(dtype);
+  const std::size_t bytes = size_of(dtype);
   if (elements(out) == 0) return;
   if (p.inner == 0) {
     clear(call, out.data, elements(out) * static_cast<std::int64_t>(bytes));

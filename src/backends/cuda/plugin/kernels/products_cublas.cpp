@@ -153,11 +153,9 @@ Plan make_plan(const ProductRun& run, Math math, DeviceState& device) {
   return plan;
 }
 
-ShapeKey key_of(const ProductRun& run, Math math, const DeviceState& device) {
-  ShapeKey key;
-  key.add(device.ordinal())
-      .add(static_cast<std::int64_t>(run.dtype))
-      .add(static_cast<std::int64_t>(math));
+PlanKey key_of(const ProductRun& run, Math math, const DeviceState& device) {
+  PlanKey key(device.ordinal());
+  key.add(static_cast<std::int64_t>(run.dtype)).add(static_cast<std::int64_t>(math));
   key.add(run.rows).add(run.inner).add(run.columns).add(run.count);
   key.add(run.a.ld).add(run.a.transposed).add(run.a.stride);
   key.add(run.b.ld).add(run.b.transposed).add(run.b.stride);

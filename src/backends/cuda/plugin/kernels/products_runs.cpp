@@ -3,19 +3,6 @@
 namespace ebb::cuda {
 namespace {
 
-std::size_t bytes_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return 2;
-    case DType::kComplex64:
-    case DType::kFloat64:
-      return 8;
-    default:
-      return 4;
-  }
-}
-
 struct Matrix {
   std::int64_t rows, columns, down, across;
 
@@ -63,7 +50,7 @@ ProductRuns::ProductRuns(const ops::Product& product, const ebb_cuda_tensor& a,
                          const ebb_cuda_tensor& b, const ebb_cuda_tensor& result)
     : a_(side_of(product, a, product.transpose_a)),
       b_(side_of(product, b, product.transpose_b)),
-      bytes_(bytes_of(static_cast<DType>(result.dtype))) {
+      bytes_(size_of(static_cast<DType>(result.dtype))) {
   first_.dtype = static_cast<DType>(result.dtype);
   first_.rows = product.rows;
   first_.inner = product.inner;

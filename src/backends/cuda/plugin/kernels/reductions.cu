@@ -2,6 +2,7 @@
 #include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/element.cuh"
 #include "backends/cuda/plugin/kernels/reduce.cuh"
+#include "backends/cuda/plugin/kernels/steps.cuh"
 #include "ops/params/reductions.hpp"
 
 namespace ebb::cuda {
@@ -9,37 +10,7 @@ namespace {
 
 using Complex128 = Complex<double>;
 
-// ---- what is done with two elements, and where it begins
-
-struct Add {
-  template <typename A>
-  static __device__ A first() {
-    return A(0);
-  }
-  template <typename A>
-  __device__ A operator()(A a, A b) const {
-    if constexpr (std::is_integral_v<A>) {  // wraps around
-      return static_cast<A>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-    } else {
-      return a + b;
-    }
-  }
-};
-
-struct Multiply {
-  template <typename A>
-  static __device__ A first() {
-    return A(1);
-  }
-  template <typename A>
-  __device__ A operator()(A a, A b) const {
-    if constexpr (std::is_integral_v<A>) {
-      return static_cast<A>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    } else {
-      return a * b;
-    }
-  }
-};
+// ---- more that is done with two elements, and where it begins
 
 // NaN wins.
 struct Larger {
@@ -169,7 +140,7 @@ struct FloatFinish {
 const void* gathered(Call& call, const ops::ReduceParams& p) {
   const ebb_cuda_tensor& x = call.input(0);
   if (!p.gathers && x.dense != 0) return x.data;
-  const std::size_t size = bytes_of(dtype_of(x));
+  const std::size_t size = size_of(dtype_of(x));
   auto* copied = call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size);
   if (p.gathers) {
     copy(call.stream(), p.plan, size, x.data, copied);

@@ -5,40 +5,11 @@
 #include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/element.cuh"
 #include "backends/cuda/plugin/kernels/launch.cuh"
+#include "backends/cuda/plugin/kernels/steps.cuh"
 #include "ops/params/reductions.hpp"
 
 namespace ebb::cuda {
 namespace {
-
-struct Sum {
-  template <typename A>
-  static __device__ A first() {
-    return A(0);
-  }
-  template <typename A>
-  __device__ A operator()(A a, A b) const {
-    if constexpr (std::is_integral_v<A>) {  // wraps around
-      return static_cast<A>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-    } else {
-      return a + b;
-    }
-  }
-};
-
-struct Product {
-  template <typename A>
-  static __device__ A first() {
-    return A(1);
-  }
-  template <typename A>
-  __device__ A operator()(A a, A b) const {
-    if constexpr (std::is_integral_v<A>) {
-      return static_cast<A>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    } else {
-      return a * b;
-    }
-  }
-};
 
 struct Scan {
   DType dtype;
@@ -193,7 +164,7 @@ void run_rows(Call& call, Scan scan, std::int64_t rows) {
 template <typename A, typename Op>
 void run(Call& call, const ops::ScanParams& p) {
   const ebb_cuda_tensor& x = call.input(0);
-  const auto bytes = static_cast<std::size_t>(elements(x)) * bytes_of(dtype_of(x));
+  const auto bytes = static_cast<std::size_t>(elements(x)) * size_of(dtype_of(x));
   const void* data = x.data;
   if (x.dense == 0) {
     auto* made = call.workspace<std::byte>(bytes);
@@ -218,7 +189,7 @@ void run(Call& call, const ops::ScanParams& p) {
     scan_columns<A, Op><<<blocks_for(rows), kThreads, 0, call.stream()>>>(scan, rows);
     return launched("a scan");
   }
-  const std::size_t size = bytes_of(scan.dtype);
+  const std::size_t size = size_of(scan.dtype);
   auto* turned = call.workspace<std::byte>(bytes);
   const std::int64_t whole = p.count * p.inner;
   Plan<2> there, back;
@@ -254,8 +225,8 @@ void scan(Call& call) {
       return run<double, Op>(call, p);
   }
 }
-EBB_CUDA_KERNEL(Cumsum, scan<Sum>);
-EBB_CUDA_KERNEL(Cumprod, scan<Product>);
+EBB_CUDA_KERNEL(Cumsum, scan<Add>);
+EBB_CUDA_KERNEL(Cumprod, scan<Multiply>);
 
 }  // namespace
 }  // namespace ebb::cuda

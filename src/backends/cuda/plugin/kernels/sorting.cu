@@ -116,7 +116,7 @@ void top_k(Call& call) {
   const auto& walk = call.params<ops::TopKWalk>();
   if (walk.rows == 0 || walk.k == 0) return;
   const DType dtype = dtype_of(call.input(0));
-  const auto size = static_cast<std::int64_t>(bytes_of(dtype));
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
   // CUB counts the elements of segments with 31 bits.
   const std::int64_t most = std::max<std::int64_t>(1, (std::int64_t{1} << 30) / walk.length);
   for (std::int64_t row = 0; row < walk.rows; row += most) {
@@ -124,7 +124,7 @@ void top_k(Call& call) {
     const std::byte* x = call.in<std::byte>(0) + row * walk.length * size;
     const Sorted sorted = has_wide_keys(dtype) ? sort_wide(call, x, dtype, rows, walk.length)
                                                : sort_narrow(call, x, dtype, rows, walk.length);
-    visit_size(bytes_of(dtype), [&]<typename T>(Type<T>) {
+    visit_size(size_of(dtype), [&]<typename T>(Type<T>) {
       for_each(call.stream(), rows * walk.k, "TopK",
                TakeFirst<T>{reinterpret_cast<const T*>(x), call.out<T>(0) + row * walk.k,
                             call.out<std::int32_t>(1) + row * walk.k, sorted.entries,

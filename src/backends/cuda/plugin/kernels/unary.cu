@@ -121,7 +121,7 @@ void launch_any(cudaStream_t stream, const Any& any, const Walk<1>& walk) {
 
 std::byte* moved(const void* pointer, DType dtype, std::int64_t count) {
   return static_cast<std::byte*>(const_cast<void*>(pointer)) +
-         count * static_cast<std::int64_t>(bytes_of(dtype));
+         count * static_cast<std::int64_t>(size_of(dtype));
 }
 
 void unary_kernel(Call& call) {
