@@ -17,15 +17,17 @@ import org.junit.jupiter.api.Test;
 class TrackingTest {
     /** Every way in which an array or a manager can come and go. */
     public static final class Program {
+        private static final int ROUNDS = 50_000;
+
         private Program() {}
 
         public static void main(String[] arguments) throws Exception {
             try (NDManager manager = NDManager.newBaseManager()) {
                 NDArray x = manager.ones(new Shape(8));
-                rounds(manager, x, 25_000);
+                rounds(manager, x, ROUNDS); // as long as below: tables keep the size that they once needed
                 long heap = heap();
                 long resident = Resident.now();
-                rounds(manager, x, 50_000);
+                rounds(manager, x, ROUNDS);
                 System.out.println("heap=" + (heap() - heap) / 1024);
                 System.out.println("resident=" + (Resident.now() - resident) / (1 << 20));
                 System.out.println("left=" + Managers.resources(manager));
