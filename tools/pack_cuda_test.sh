@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Makes build/cuda-test: what tests Ebb on a machine with a GPU and nothing else of this tree.
-#   tools/pack_cuda_test.sh [BUILD_OF_TESTS [BUILD_OF_PLUGIN]]
+#   tools/pack_cuda_test.sh [BUILD_OF_TESTS [BUILD_OF_PLUGIN [BUILD_OF_BENCH]]]
 # Copy the folder there and run ./run.sh.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
 tests="${1:-build/cuda}"
 plugin="${2:-build/cuda}"
+bench="${3:-$tests}"
 folder=build/cuda-test
 
 rm -rf "$folder"
@@ -16,15 +17,15 @@ mkdir -p "$folder/lib" "$folder/expected"
 take() {
   strip --strip-debug -o "$folder/$(basename "$1")" "$1"
   ldd "$1" | awk '$3 ~ /^\// { print $3 }' | grep -v -E '/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so' |
-    while read -r library; do cp -Lu "$library" "$folder/lib/"; done
+    while read -r library; do strip --strip-debug -o "$folder/lib/$(basename "$library")" "$library"; done
 }
 
 take "$tests/tests/test_conformance"
 if [[ -e $tests/tests/test_cuda ]]; then take "$tests/tests/test_cuda"; fi
-if [[ -e $tests/bench/cuda_bench ]]; then # bench/run.sh ./cuda_bench runs it beside its peer
-  take "$tests/bench/cuda_bench"
+if [[ -e $bench/bench/cuda_bench ]]; then # bench/run.sh ./cuda_bench runs it beside its peer
+  take "$bench/bench/cuda_bench"
   mkdir "$folder/bench"
-  cp bench/cuda/run.sh bench/cuda/peer.py bench/cuda/table.py "$folder/bench/"
+  cp bench/cuda/run.sh bench/cuda/peer.py bench/cuda/node_bench.cjs bench/cuda/table.py "$folder/bench/"
 fi
 strip --strip-debug -o "$folder/lib/libebb_cuda.so" "$plugin/libebb_cuda.so"
 onednn="$(tools/ensure_onednn.sh)"

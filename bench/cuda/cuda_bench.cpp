@@ -1,7 +1,7 @@
 // Ebb's side of the figures on a GPU; bench/cuda/peer.py is the other, bench/cuda/run.sh runs both.
 //
-//   cuda_bench [device] [small]     device: "cuda:0"; small: tiny sizes, to see that it runs ("cpu"
-//   does)
+//   cuda_bench [device [small] [PART...]]     device: "cuda:0"; small: tiny sizes, to see that it
+//   runs ("cpu" does); PART: elementwise, softmax, products, training, pool (all, if none is named)
 //
 // Prints one JSON object: figure -> value, in the units of bench/cuda/table.py.
 #include <algorithm>
@@ -191,16 +191,21 @@ void peak(Bench& bench) {
 }
 
 int main_of_cuda(int count, char** values) {
-  const std::string name = count > 1 ? values[1] : "cuda:0";
-  const bool small = count > 2 && std::string(values[2]) == "small";
-  Session session({.device = name});
+  const std::vector<std::string> given(values + 1, values + count);
+  std::vector<std::string> named(given.begin() + std::min<std::ptrdiff_t>(1, std::ssize(given)),
+                                 given.end());
+  const bool small = std::erase(named, "small") != 0;
+  const auto wanted = [&](std::string_view part) {
+    return named.empty() || std::ranges::find(named, part) != named.end();
+  };
+  Session session({.device = given.empty() ? "cuda:0" : given.front()});
   Bench bench(session, small ? kSmall : Sizes());
-  elementwise(bench);
-  softmax(bench);
-  products(bench);
-  training(bench);
-  peak(bench);
-  pool(bench);  // its blocks are in no books, so it comes after the peak
+  if (wanted("elementwise")) elementwise(bench);
+  if (wanted("softmax")) softmax(bench);
+  if (wanted("products")) products(bench);
+  if (wanted("training")) training(bench);
+  if (named.empty()) peak(bench);
+  if (wanted("pool")) pool(bench);  // its blocks are in no books, so it comes after the peak
   bench.print();
   return 0;
 }

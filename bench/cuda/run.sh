@@ -15,6 +15,7 @@ mkdir -p "$out"
 
 # In the folder of tools/pack_cuda_test.sh the libraries lie beside the binary.
 lib=$(cd "$(dirname "$bench")" && pwd)/lib
+node=$(dirname "$lib")/node
 if [[ -d $lib ]]; then
   export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} EBB_CUDA_PLUGIN=$lib/libebb_cuda.so
 fi
@@ -30,6 +31,9 @@ PY
 
 for ((i = 1; i <= ${ROUNDS:-3}; i++)); do
   "$bench" "$device" ${small:+"$small"} | tee "$out/ebb-$i.json"
+  if [[ -x $node/node ]]; then
+    EBB_NODE_ROOT=$node "$node/node" --expose-gc "$here/node_bench.cjs" ${small:+"$small"} | tee "$out/ebb-node-$i.json"
+  fi
   if "$python" -c 'import torch' 2>/dev/null; then
     "$python" "$here/peer.py" ${small:+"$small"} | tee "$out/torch-$i.json"
   else

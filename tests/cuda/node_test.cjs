@@ -1,11 +1,31 @@
 // Backend `ebb-cuda` from Node: node node_test.cjs, beside the folder that tools/pack_cuda_node.cjs fills.
 const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
 const { join } = require('node:path');
 const { test } = require('node:test');
 
 process.env.EBB_DEVICE ??= 'cuda:0';
 const root = process.env.EBB_NODE_ROOT ?? join(__dirname, 'node');
 const tf = require(join(root, 'dist', 'backend'));
+const ebb = require(root);
+
+const MEGABYTE = 2 ** 20;
+
+/** What the driver says is in use on the GPU, by all processes, in megabytes. */
+function driverMegabytes() {
+  const query = ['--query-gpu=memory.used', '--format=csv,noheader,nounits', '-i', '0'];
+  return Number(execFileSync('nvidia-smi', query, { encoding: 'utf8' }));
+}
+
+const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Everything dead is given back, and what is kept for reuse too; the driver's figure a second later at most. */
+async function settled() {
+  ebb.collect();
+  ebb.trim();
+  await sleep(500);
+  return driverMegabytes();
+}
 
 test('EBB_DEVICE chooses the backend', () => {
   assert.equal(tf.getBackend(), 'ebb-cuda');
@@ -48,6 +68,96 @@ test('tensors move between ebb and ebb-cuda', async () => {
   assert.deepEqual([...y.dataSync()], [2, 3, 4]);
   await tf.setBackend('ebb-cuda');
   assert.deepEqual([...y.mul(x).dataSync()], [2, 6, 12]);
+});
+
+test('several regions at once: an async tidy frees its own', async () => {
+  const before = tf.memory().numTensors;
+  const sums = await Promise.all(
+    Array.from({ length: 50 }, (_, i) =>
+      ebb.tidy(async () => {
+        const x = tf.fill([1000], i);
+        await sleep(i % 7);
+        return x.add(1).sum();
+      }),
+    ),
+  );
+  assert.equal(tf.memory().numTensors, before + 50);
+  for (let i = 0; i < 50; i++) assert.equal(sums[i].dataSync()[0], 1000 * (i + 1));
+  tf.dispose(sums);
+});
+
+test('a report names the places that hold memory', () => {
+  ebb.reclaim.on();
+  ebb.trace.on();
+  const held = tf.zeros([1 << 20]);
+  assert.match(ebb.report({ top: 5 }), /node_test\.cjs:\d+/);
+  ebb.trace.off();
+  held.dispose();
+});
+
+/** The first seed's example, with tensors of 8 MB. */
+async function leakyOperation() {
+  tf.fill([2 << 20], 1).add(1);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('1,000 tensors of 8 MB dropped under 256 MB: the driver sees no more than the budget', async () => {
+  ebb.reclaim.on();
+  await leakyOperation(); // loads kernels, which take memory of the GPU for good
+  const before = await settled();
+  const budget = ebb.budget();
+  ebb.budget('256MB');
+  let most = 0;
+  for (let i = 0; i < 1000; i++) {
+    await leakyOperation();
+    if (i % 50 === 49) most = Math.max(most, driverMegabytes() - before);
+  }
+  const after = (await settled()) - before;
+  ebb.budget(budget);
+  console.log(`# 1,000 x 8 MB: ${most} MB above the start at most, ${after} MB after`);
+  assert.ok(most > 0 && most <= 256 + 32, `${most} MB at most`);
+  assert.ok(after <= 16, `${after} MB after`);
+  ebb.audit();
+});
+
+test('a model dropped without dispose: its memory is back with the driver', async () => {
+  ebb.reclaim.on();
+  const use = async () => {
+    const model = tf.sequential();
+    model.add(tf.layers.dense({ inputShape: [4096], units: 4096, activation: 'relu' }));
+    model.add(tf.layers.dense({ units: 4096 }));
+    const y = model.predict(tf.ones([8, 4096]));
+    await y.data();
+    return driverMegabytes();
+  };
+  await use();
+  const before = await settled();
+  const during = (await use()) - before;
+  const after = (await settled()) - before;
+  console.log(`# a model of 134 MB: ${during} MB above the start, ${after} MB after`);
+  assert.ok(during >= 128, `${during} MB during`);
+  assert.ok(after <= 16, `${after} MB after`);
+});
+
+test('disposed by hand: trim gives the memory back too', async () => {
+  const before = await settled();
+  const x = tf.fill([64 * MEGABYTE], 1); // 256 MB
+  x.dataSync();
+  assert.ok(driverMegabytes() - before >= 256);
+  x.dispose();
+  assert.ok(ebb.trim() >= 256 * MEGABYTE);
+  await sleep(500);
+  assert.ok(driverMegabytes() - before <= 16);
+});
+
+test('more than the GPU has: an error that says so, and work goes on', () => {
+  const held = [];
+  assert.throws(() => {
+    for (;;) held.push(tf.fill([1 << 30], 1)); // 4 GB each
+  }, /memory/);
+  assert.ok(held.length > 4, `${held.length} held`);
+  tf.dispose(held);
+  assert.equal(tf.fill([4], 2).sum().dataSync()[0], 8);
 });
 
 test('trains', async () => {

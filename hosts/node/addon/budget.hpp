@@ -2,6 +2,7 @@
 // or will open.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -62,6 +63,35 @@ class Budget {
     if (status == EBB_OK && !is_gpu(name)) own_.insert(*device);
     if (status == EBB_OK && is_gpu(name)) gpus_.insert(*device);
     return status;
+  }
+
+  // Cached memory of Ebb's own devices goes back to the system: up to `bytes`; `*trimmed` says how
+  // much it was.
+  ebb_status trim(std::uint64_t bytes, std::uint64_t* trimmed) {
+    const std::lock_guard lock(mutex_);
+    *trimmed = 0;
+    for (const auto* devices : {&own_, &gpus_}) {
+      for (const ebb_device device : *devices) {
+        std::uint64_t here = 0;
+        if (const auto status = ebb_device_trim(device, bytes - *trimmed, &here); status != EBB_OK)
+          return status;
+        *trimmed += std::min(here, bytes - *trimmed);
+      }
+    }
+    return EBB_OK;
+  }
+
+  // The least of the GPUs' budgets; 0 while none is open.
+  ebb_status of_gpus(std::uint64_t* bytes) {
+    const std::lock_guard lock(mutex_);
+    *bytes = 0;
+    for (const ebb_device device : gpus_) {
+      ebb_device_info info{};
+      info.size = sizeof info;
+      if (const auto status = ebb_device_describe(device, &info); status != EBB_OK) return status;
+      *bytes = *bytes == 0 ? info.budget : std::min(*bytes, info.budget);
+    }
+    return EBB_OK;
   }
 
   ebb_status open(const std::string& name, std::uint64_t otherwise, ebb_device* device) {

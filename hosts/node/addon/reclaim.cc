@@ -43,6 +43,21 @@ napi_value budget(napi_env env, napi_callback_info) {
   return to_js(env, static_cast<double>(Budget::of_process().bytes()));
 }
 
+napi_value gpu_budget(napi_env env, napi_callback_info) {
+  std::uint64_t bytes = 0;
+  if (!check(env, Budget::of_process().of_gpus(&bytes))) return nullptr;
+  return to_js(env, static_cast<double>(bytes));
+}
+
+// trim(bytes) -> the bytes that went back to the system
+napi_value trim(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  std::uint64_t trimmed = 0;
+  if (!check(env, Budget::of_process().trim(arguments.integer<std::uint64_t>(0), &trimmed)))
+    return nullptr;
+  return to_js(env, static_cast<double>(trimmed));
+}
+
 napi_value safe_point(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
   World& world = *arguments.world;
@@ -101,6 +116,8 @@ void export_reclaim(napi_env env, World& world, napi_value exports) {
   export_function(env, world, exports, "device", device);
   export_function(env, world, exports, "setBudget", set_budget);
   export_function(env, world, exports, "budget", budget);
+  export_function(env, world, exports, "gpuBudget", gpu_budget);
+  export_function(env, world, exports, "trim", trim);
   export_function(env, world, exports, "safePoint", safe_point);
   export_function(env, world, exports, "collect", collect);
   export_function(env, world, exports, "makeRoom", make_room);

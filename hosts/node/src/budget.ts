@@ -16,7 +16,7 @@ const WASM_LIMIT = 3 * 2 ** 30;
 const opened = new Map<string, number>();
 let known = new WeakMap<Backend, number>();
 
-export function parseBytes(size: number | string): number {
+export function parseBytes(size: number | string, what = 'budget'): number {
   if (typeof size === 'number') {
     if (Number.isFinite(size) && size > 0) return Math.floor(size);
   } else if (typeof size === 'string') {
@@ -28,13 +28,15 @@ export function parseBytes(size: number | string): number {
     }
   }
   throw badArgument(
-    'budget',
+    what,
     size,
     "a positive number of bytes, or text such as '2GB' or '512 MiB'",
   );
 }
 
 function defaultFor(backend: string): number {
+  const gpu = backend.startsWith('ebb-cuda') ? native().gpuBudget() : 0;
+  if (gpu > 0) return gpu;
   const bytes = Math.floor(native().memoryLimit() * DEFAULT_SHARE);
   return backend === 'wasm' ? Math.min(bytes, WASM_LIMIT) : bytes;
 }
@@ -46,6 +48,14 @@ export function budget(size?: number | string, { strict = false }: BudgetOptions
   const bytes = parseBytes(size);
   native().setBudget(bytes, strict);
   return bytes;
+}
+
+/**
+ * Gives memory that the backends `ebb` and `ebb-cuda` keep for reuse back to the system, at most `size` of it; says how
+ * many bytes went back. What is dead goes first: call `collect()` before, if nobody else does.
+ */
+export function trim(size: number | string = Number.MAX_SAFE_INTEGER): number {
+  return native().trim(parseBytes(size, 'trim'));
 }
 
 function nameOf(engine: Engine, backend: Backend): string {

@@ -10,7 +10,7 @@
 import { onWhenReady } from './reclaim';
 import { native } from './native';
 
-export { budget, type BudgetOptions } from './budget';
+export { budget, type BudgetOptions, trim } from './budget';
 export { collect } from './collect';
 export { EbbError } from './errors';
 export { expectNoLeaks, type LeakOptions } from './leaks';

@@ -79,6 +79,9 @@ export interface Native {
   device(name: string, otherwise: number): number;
   setBudget(bytes: number, strict: boolean): void;
   budget(): number;
+  /** The least of the open GPUs' budgets; 0 if there is none. */
+  gpuBudget(): number;
+  trim(bytes: number): number;
   safePoint(device: number, upcoming: number): number;
   collect(major: boolean, rationed: boolean): number;
   makeRoom(device: number, bytes: number): number;

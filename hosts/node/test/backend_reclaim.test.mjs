@@ -40,6 +40,17 @@ test('a careless loop stays within 1.25 x its budget', () => {
   ebb.budget('64GB');
 });
 
+test('trim gives cached memory back to the system, at most as much as it is told', () => {
+  tf.ones([64, 1024, 1024]).dispose();
+  const before = ebb.report({ json: true }).devices.find(({ kind }) => kind === 'system').committed;
+  assert.ok(ebb.trim('16MB') >= 16 * MB);
+  assert.ok(ebb.trim() >= 128 * MB);
+  const after = ebb.report({ json: true }).devices.find(({ kind }) => kind === 'system').committed;
+  assert.ok(before - after >= 250 * MB, `${before} to ${after}`);
+  assert.equal(ebb.trim(), 0);
+  assert.throws(() => ebb.trim('lots'), /trim.*lots/s);
+});
+
 test('an async tidy ends what its function leaves, across awaits', async () => {
   ebb.collect();
   const start = { tensors: tf.memory().numTensors, pool: pool().inUse };
