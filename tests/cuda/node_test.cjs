@@ -8,6 +8,7 @@ process.env.EBB_DEVICE ??= 'cuda:0';
 const root = process.env.EBB_NODE_ROOT ?? join(__dirname, 'node');
 const tf = require(join(root, 'dist', 'backend'));
 const ebb = require(root);
+ebb.reclaim.on();
 
 const MEGABYTE = 2 ** 20;
 
@@ -39,8 +40,12 @@ test('computes', async () => {
 
 test('data() leaves the loop free while the GPU works', async () => {
   const x = tf.ones([4096, 4096]);
-  let y = x;
-  for (let i = 0; i < 40; i++) y = tf.matMul(y, x).div(4096);
+  const work = (times) => {
+    let y = x;
+    for (let i = 0; i < times; i++) y = tf.matMul(y, x).div(4096);
+    return y.sum();
+  };
+  work(1).dataSync(); // a kernel's first launch loads its code, and may wait for the GPU
   let rounds = 0;
   let over = false;
   const count = () => {
@@ -48,7 +53,7 @@ test('data() leaves the loop free while the GPU works', async () => {
     if (!over) setImmediate(count);
   };
   setImmediate(count);
-  const values = await y.sum().data();
+  const values = await work(40).data();
   over = true;
   assert.equal(values[0], 4096 * 4096);
   assert.ok(rounds > 1, `${rounds} rounds of the loop`);
@@ -70,6 +75,16 @@ test('tensors move between ebb and ebb-cuda', async () => {
   assert.deepEqual([...y.mul(x).dataSync()], [2, 6, 12]);
 });
 
+test('each GPU has a backend of its own; one that is not there is refused', async () => {
+  const x = tf.tensor1d([1, 2, 3]);
+  assert.equal(await tf.setBackend('ebb-cuda:0'), true);
+  const y = x.add(1);
+  assert.deepEqual([...y.dataSync()], [2, 3, 4]);
+  assert.equal(await tf.setBackend('ebb-cuda:7'), false);
+  assert.equal(await tf.setBackend('ebb-cuda'), true);
+  assert.deepEqual([...y.mul(x).dataSync()], [2, 6, 12]);
+});
+
 test('several regions at once: an async tidy frees its own', async () => {
   const before = tf.memory().numTensors;
   const sums = await Promise.all(
@@ -87,7 +102,6 @@ test('several regions at once: an async tidy frees its own', async () => {
 });
 
 test('a report names the places that hold memory', () => {
-  ebb.reclaim.on();
   ebb.trace.on();
   const held = tf.zeros([1 << 20]);
   assert.match(ebb.report({ top: 5 }), /node_test\.cjs:\d+/);
@@ -102,7 +116,6 @@ async function leakyOperation() {
 }
 
 test('1,000 tensors of 8 MB dropped under 256 MB: the driver sees no more than the budget', async () => {
-  ebb.reclaim.on();
   await leakyOperation(); // loads kernels, which take memory of the GPU for good
   const before = await settled();
   const budget = ebb.budget();
@@ -121,7 +134,6 @@ test('1,000 tensors of 8 MB dropped under 256 MB: the driver sees no more than t
 });
 
 test('a model dropped without dispose: its memory is back with the driver', async () => {
-  ebb.reclaim.on();
   const use = async () => {
     const model = tf.sequential();
     model.add(tf.layers.dense({ inputShape: [4096], units: 4096, activation: 'relu' }));
@@ -135,7 +147,7 @@ test('a model dropped without dispose: its memory is back with the driver', asyn
   const during = (await use()) - before;
   const after = (await settled()) - before;
   console.log(`# a model of 134 MB: ${during} MB above the start, ${after} MB after`);
-  assert.ok(during >= 128, `${during} MB during`);
+  assert.ok(during >= 120, `${during} MB during`); // some of it may have been kept in pieces that are in use
   assert.ok(after <= 16, `${after} MB after`);
 });
 
@@ -143,9 +155,9 @@ test('disposed by hand: trim gives the memory back too', async () => {
   const before = await settled();
   const x = tf.fill([64 * MEGABYTE], 1); // 256 MB
   x.dataSync();
-  assert.ok(driverMegabytes() - before >= 256);
+  assert.ok(driverMegabytes() - before >= 248);
   x.dispose();
-  assert.ok(ebb.trim() >= 256 * MEGABYTE);
+  assert.ok(ebb.trim() >= 248 * MEGABYTE);
   await sleep(500);
   assert.ok(driverMegabytes() - before <= 16);
 });
@@ -154,7 +166,7 @@ test('more than the GPU has: an error that says so, and work goes on', () => {
   const held = [];
   assert.throws(() => {
     for (;;) held.push(tf.fill([1 << 30], 1)); // 4 GB each
-  }, /memory/);
+  }, /no room/);
   assert.ok(held.length > 4, `${held.length} held`);
   tf.dispose(held);
   assert.equal(tf.fill([4], 2).sum().dataSync()[0], 8);

@@ -27,11 +27,7 @@ export function parseBytes(size: number | string, what = 'budget'): number {
       if ((error as EbbError).code !== 'EBB_INVALID_ARGUMENT') throw error;
     }
   }
-  throw badArgument(
-    what,
-    size,
-    "a positive number of bytes, or text such as '2GB' or '512 MiB'",
-  );
+  throw badArgument(what, size, "a positive number of bytes, or text such as '2GB' or '512 MiB'");
 }
 
 function defaultFor(backend: string): number {

@@ -108,7 +108,9 @@ export class Kernels {
     try {
       this.books.makeRoom(this.books.device(backend), 1);
     } catch (nothing) {
-      throw new EbbError('EBB_OUT_OF_MEMORY', `${text}\n${(nothing as Error).message}`, { cause });
+      // Ebb's own backends have named the holders themselves.
+      const holders = backend.runtime === undefined ? `\n${(nothing as Error).message}` : '';
+      throw new EbbError('EBB_OUT_OF_MEMORY', text + holders, { cause });
     }
   }
 

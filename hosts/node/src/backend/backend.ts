@@ -51,13 +51,15 @@ export class EbbBackend extends KernelBackend {
   // ---- storage
 
   override write(values: BackendValues | null, shape: number[], dtype: DataType): EbbData {
-    if (isOneNumber(values, shape, dtype)) {
-      return runOp(this, 'Fill', [], { shape, value: values[0], dtype });
-    }
+    if (isOneNumber(values, shape, dtype)) return this.oneNumber(values[0] as number, shape, dtype);
     const data = new EbbData(0, shape, dtype);
     this.fill(data, values);
     this.count++;
     return data;
+  }
+
+  protected oneNumber(value: number, shape: number[], dtype: DataType): EbbData {
+    return runOp(this, 'Fill', [], { shape, value, dtype });
   }
 
   override move(
@@ -218,7 +220,7 @@ export class EbbBackend extends KernelBackend {
     data.handle = this.runtime.write(codeOf(dtype), shape, given);
   }
 
-  private drop(data: EbbData): void {
+  protected drop(data: EbbData): void {
     data.strings = undefined;
     if (data.handle > 0) {
       this.runtime.free(data.handle, bytesOf(data.dtype, sizeOf(data.shape)));

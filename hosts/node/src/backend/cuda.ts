@@ -1,15 +1,17 @@
 // Backend `ebb-cuda`: the same operations on an NVIDIA GPU. Reads resolve when the GPU has come so far; nothing blocks
 // the loop meanwhile.
-import type { BackendValues } from '@tensorflow/tfjs-core';
+import type { BackendValues, DataType } from '@tensorflow/tfjs-core';
 import { native } from '../native';
 import { EbbBackend } from './backend';
-import { type EbbData, sizeOf, unwritten } from './data';
-import { NAME, registerAs } from './register';
+import { EbbData, sizeOf, unwritten } from './data';
+import { NAME, registerAs, registerForLater } from './register';
 import { type NativeRuntime, Runtime } from './runtime';
 
 export const CUDA_NAME = 'ebb-cuda';
 /** Below the CPU's backend: it is chosen by name, or by EBB_DEVICE. */
 const PRIORITY = 1;
+/** GPUs that have a backend each, `ebb-cuda:0` and so on, whether they are there or not. */
+const NUMBERED = 8;
 /** So many times a read is looked at in the very next round of the loop; then once in a millisecond. */
 const EAGER_POLLS = 64;
 
@@ -28,9 +30,29 @@ class CudaRuntime extends Runtime {
   }
 }
 
+/** A number on the GPU that tensors share: programs use the same few again and again, and each would be a launch. */
+interface Constant {
+  readonly handle: number;
+  users: number;
+}
+
+const MOST_CONSTANTS = 256;
+
+class ConstantData extends EbbData {
+  constructor(
+    public constant: Constant | undefined,
+    handle: number,
+    dtype: DataType,
+  ) {
+    super(handle, [], dtype);
+  }
+}
+
 export class CudaBackend extends EbbBackend {
   override readonly home: object;
   private readonly device: DeviceRuntime;
+  private readonly constants = new Map<DataType, Map<number, Constant>>();
+  private constantCount = 0;
 
   constructor(name: string) {
     const device = (
@@ -39,6 +61,51 @@ export class CudaBackend extends EbbBackend {
     super(new CudaRuntime(device));
     this.device = device;
     this.home = device;
+  }
+
+  protected override oneNumber(value: number, shape: number[], dtype: DataType): EbbData {
+    if (shape.length > 0 || Object.is(value, -0)) return super.oneNumber(value, shape, dtype);
+    let ofType = this.constants.get(dtype);
+    if (ofType === undefined) this.constants.set(dtype, (ofType = new Map<number, Constant>()));
+    let constant = ofType.get(value);
+    if (constant === undefined) {
+      if (this.constantCount === MOST_CONSTANTS) this.forgetUnused();
+      const made = super.oneNumber(value, shape, dtype);
+      if (this.constantCount === MOST_CONSTANTS) return made;
+      const { handle } = made;
+      constant = { handle, users: 0 };
+      ofType.set(value, constant);
+      this.constantCount++;
+    } else {
+      this.runtime.born++;
+    }
+    constant.users++;
+    const data = new ConstantData(constant, constant.handle, dtype);
+    data.home = this.home;
+    return data;
+  }
+
+  protected override drop(data: EbbData): void {
+    if (data instanceof ConstantData && data.constant !== undefined) {
+      data.constant.users--;
+      data.constant = undefined;
+      data.handle = 0;
+    } else {
+      super.drop(data);
+    }
+  }
+
+  /** Those that nobody uses make room for others. */
+  private forgetUnused(): void {
+    this.constantCount = 0;
+    for (const ofType of this.constants.values()) {
+      for (const [value, { handle, users }] of ofType) {
+        if (users > 0) continue;
+        this.runtime.free(handle, 0);
+        ofType.delete(value);
+      }
+      this.constantCount += ofType.size;
+    }
   }
 
   override async read(dataId: object): Promise<BackendValues> {
@@ -69,11 +136,14 @@ function chosenDevice(): string {
   return process.env.EBB_DEVICE ?? '';
 }
 
-/** `EBB_DEVICE=cuda:1` names the GPU; otherwise it is the first one. */
+/** `EBB_DEVICE=cuda:1` names the GPU of `ebb-cuda`; otherwise it is the first one. */
 export function registerCuda(): void {
   const chosen = chosenDevice();
   const device = chosen.startsWith('cuda:') ? chosen : 'cuda:0';
   registerAs(CUDA_NAME, () => new CudaBackend(device), PRIORITY);
+  for (let i = 0; i < NUMBERED; i++) {
+    registerForLater(`${CUDA_NAME}:${i}`, () => new CudaBackend(`cuda:${i}`));
+  }
 }
 
 /** The backend that EBB_DEVICE asks for. */

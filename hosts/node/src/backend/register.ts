@@ -21,16 +21,33 @@ function checkTable(): void {
   );
 }
 
-/** Registers a backend and all kernels under a name; false if it was there already. */
-export function registerAs(backendName: string, make: () => EbbBackend, priority: number): boolean {
-  if (findBackendFactory(backendName) !== null && findBackendFactory(backendName) !== undefined) {
-    return false;
-  }
-  checkTable();
+function isRegistered(backendName: string): boolean {
+  return (findBackendFactory(backendName) ?? null) !== null;
+}
+
+function registerKernels(backendName: string): void {
   for (const [kernelName, kernel] of Object.entries(KERNELS)) {
     registerKernel({ kernelName, backendName, kernelFunc: asKernelFunc(kernel) });
   }
+}
+
+/** Registers a backend and all kernels under a name; false if it was there already. */
+export function registerAs(backendName: string, make: () => EbbBackend, priority: number): boolean {
+  if (isRegistered(backendName)) return false;
+  checkTable();
+  registerKernels(backendName);
   return registerBackend(backendName, make, priority);
+}
+
+/** The same for one that few programs choose, and by name only: its kernels are registered when it is made. */
+export function registerForLater(backendName: string, make: () => EbbBackend): void {
+  if (isRegistered(backendName)) return;
+  const whenMade = (): EbbBackend => {
+    const backend = make();
+    registerKernels(backendName);
+    return backend;
+  };
+  registerBackend(backendName, whenMade, 0);
 }
 
 export function register(): void {

@@ -1,0 +1,109 @@
+// What backend `ebb-cuda` does in JavaScript, over a device of the CPU: tests/cuda/node_test.cjs is for a GPU.
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { before, test } from 'node:test';
+import { ebb, tf, values } from './backend_support.mjs';
+
+const require = createRequire(import.meta.url);
+const { CudaBackend } = require('../dist/backend/cuda');
+const { registerAs } = require('../dist/backend/register');
+
+const NAME = 'ebb-elsewhere';
+let runs = 0;
+
+before(async () => {
+  registerAs(NAME, () => new CudaBackend('elsewhere'), 0);
+  assert.equal(await tf.setBackend(NAME), true);
+  const { runtime } = tf.engine().backend;
+  const one = runtime.one.bind(runtime);
+  runtime.one = (op) => {
+    runs++;
+    return one(op);
+  };
+});
+
+/** How many operations ran meanwhile. */
+function counted(work) {
+  const start = runs;
+  work();
+  return runs - start;
+}
+
+test('a number that was used before is not made again', () => {
+  const x = tf.tensor1d([1, 2, 3]);
+  const add = () => assert.deepEqual(values(x.add(0.25)), [1.25, 2.25, 3.25]);
+  assert.equal(counted(add), 2);
+  assert.equal(counted(add), 1);
+});
+
+test('dtypes and signs are told apart', () => {
+  assert.equal(tf.scalar(1, 'int32').dataSync().constructor, Int32Array);
+  assert.equal(tf.scalar(1).dataSync().constructor, Float32Array);
+  assert.ok(Object.is(tf.scalar(0).dataSync()[0], 0));
+  assert.ok(Object.is(tf.scalar(-0).dataSync()[0], -0));
+  assert.ok(Number.isNaN(tf.scalar(NaN).dataSync()[0]));
+});
+
+test('more numbers than are kept: all are right, counts come back', async () => {
+  const start = tf.engine().backend.numDataIds();
+  const held = Array.from({ length: 600 }, (_, i) => tf.scalar(i + 0.5));
+  held.forEach((x, i) => assert.equal(x.dataSync()[0], i + 0.5));
+  assert.equal(await held[300].data().then(([value]) => value), 300.5);
+  assert.equal(tf.engine().backend.numDataIds(), start + 600);
+  tf.dispose(held);
+  assert.equal(tf.engine().backend.numDataIds(), start);
+  for (let i = 0; i < 600; i++) {
+    const x = tf.scalar(i - 0.25);
+    assert.equal(x.dataSync()[0], i - 0.25);
+    x.dispose();
+  }
+});
+
+test('a shared number moves to another backend and back, alone', async () => {
+  const a = tf.scalar(7.5);
+  const b = tf.scalar(7.5);
+  await tf.setBackend('ebb');
+  assert.equal(a.add(1).dataSync()[0], 8.5);
+  a.dispose();
+  await tf.setBackend(NAME);
+  assert.equal(b.add(1).dataSync()[0], 8.5);
+  assert.equal(tf.scalar(7.5).dataSync()[0], 7.5);
+  ebb.audit();
+});
+
+test('variables that begin with the same number go their own ways', () => {
+  const a = tf.variable(tf.scalar(3));
+  const b = tf.variable(tf.scalar(3));
+  a.assign(tf.scalar(4));
+  assert.equal(a.dataSync()[0], 4);
+  assert.equal(b.dataSync()[0], 3);
+  tf.dispose([a, b]);
+});
+
+test('trains as backend ebb does', async () => {
+  const train = async (backend) => {
+    await tf.setBackend(backend);
+    const model = tf.sequential();
+    model.add(
+      tf.layers.dense({
+        inputShape: [4],
+        units: 8,
+        activation: 'relu',
+        kernelInitializer: tf.initializers.glorotUniform({ seed: 3 }),
+      }),
+    );
+    model.add(
+      tf.layers.dense({ units: 1, kernelInitializer: tf.initializers.glorotUniform({ seed: 4 }) }),
+    );
+    model.compile({ optimizer: tf.train.adam(0.01), loss: 'meanSquaredError' });
+    const x = tf.tensor2d(
+      [...Array(64).keys()].map((i) => Math.sin(i)),
+      [16, 4],
+    );
+    const y = x.sum(1, true);
+    const losses = [];
+    for (let i = 0; i < 20; i++) losses.push(await model.trainOnBatch(x, y));
+    return losses;
+  };
+  assert.deepEqual(await train(NAME), await train('ebb'));
+});
