@@ -13,19 +13,20 @@ folder=build/cuda-test
 rm -rf "$folder"
 mkdir -p "$folder/lib" "$folder/expected"
 
-# A program without its debug information, and the libraries it needs beyond the C and C++ ones.
+# take PROGRAM INTO: without its debug information, and in INTO/lib the libraries it needs beyond the C and C++ ones.
 take() {
-  strip --strip-debug -o "$folder/$(basename "$1")" "$1"
+  mkdir -p "$2/lib"
+  strip --strip-debug -o "$2/$(basename "$1")" "$1"
   ldd "$1" | awk '$3 ~ /^\// { print $3 }' | grep -v -E '/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so' |
-    while read -r library; do strip --strip-debug -o "$folder/lib/$(basename "$library")" "$library"; done
+    while read -r library; do strip --strip-debug -o "$2/lib/$(basename "$library")" "$library"; done
 }
 
-take "$tests/tests/test_conformance"
-if [[ -e $tests/tests/test_cuda ]]; then take "$tests/tests/test_cuda"; fi
-if [[ -e $bench/bench/cuda_bench ]]; then # bench/run.sh ./cuda_bench runs it beside its peer
-  take "$bench/bench/cuda_bench"
-  mkdir "$folder/bench"
+take "$tests/tests/test_conformance" "$folder"
+if [[ -e $tests/tests/test_cuda ]]; then take "$tests/tests/test_cuda" "$folder"; fi
+if [[ -e $bench/bench/cuda_bench ]]; then # bench/run.sh runs it beside its peer
+  take "$bench/bench/cuda_bench" "$folder/bench"
   cp bench/cuda/run.sh bench/cuda/peer.py bench/cuda/node_bench.cjs bench/cuda/table.py "$folder/bench/"
+  rm -f "$folder"/bench/lib/lib{dnnl,gomp,fmt,hwy}.so.* # found in lib
 fi
 strip --strip-debug -o "$folder/lib/libebb_cuda.so" "$plugin/libebb_cuda.so"
 onednn="$(tools/ensure_onednn.sh)"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The figures on a GPU: Ebb and PyTorch in turns, then the table. Everything is kept in OUT.
 #
-#   bench/cuda/run.sh CUDA_BENCH [OUT]      CUDA_BENCH: the binary; ROUNDS (3): of each; PYTHON (python3)
+#   bench/cuda/run.sh CUDA_BENCH [OUT]      CUDA_BENCH: the binary (beside this file where it is packed); ROUNDS (3): of each; PYTHON (python3)
 #   bench/cuda/run.sh CUDA_BENCH OUT small  tiny sizes on the CPU, to see that it runs; goals do not count
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,11 +13,12 @@ device=cuda:0
 python=${PYTHON:-python3}
 mkdir -p "$out"
 
-# In the folder of tools/pack_cuda_test.sh the libraries lie beside the binary.
-lib=$(cd "$(dirname "$bench")" && pwd)/lib
-node=$(dirname "$lib")/node
-if [[ -d $lib ]]; then
-  export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} EBB_CUDA_PLUGIN=$lib/libebb_cuda.so
+# In the folder of tools/pack_cuda_test.sh libraries and Node lie beside this one.
+root=$(dirname "$here")
+node=$root/node
+if [[ -d $root/lib ]]; then
+  export LD_LIBRARY_PATH=$here/lib:$root/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export EBB_CUDA_PLUGIN=${EBB_CUDA_PLUGIN:-$root/lib/libebb_cuda.so}
 fi
 
 # PyTorch brings cuBLASLt and cuDNN along; both sides then use the same libraries.

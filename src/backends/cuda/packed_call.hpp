@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <exception>
+#include <list>
 
 #include "backends/cuda/cuda_heap.hpp"
 #include "ops/op_call.hpp"
@@ -38,8 +38,8 @@ class PackedCall {
   std::array<ebb_cuda_tensor, kNear> near_outputs_;
   std::vector<ebb_cuda_tensor> far_inputs_;
   std::vector<ebb_cuda_tensor> far_outputs_;
-  std::deque<ebb_cuda_tensor> late_outputs_;  // those whose shape the data decides
-  std::exception_ptr error_;                  // of a service; nothing throws through the plug-in
+  std::list<ebb_cuda_tensor> late_outputs_;  // those whose shape the data decides
+  std::exception_ptr error_;                 // of a service; nothing throws through the plug-in
 };
 
 }  // namespace ebb::cuda

@@ -1,28 +1,9 @@
 #include "backends/cuda/plugin/address_space.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <string>
-
-#include "backends/cuda/plugin/kernel.hpp"
+#include "backends/cuda/plugin/driver.hpp"
 
 namespace ebb::cuda {
 namespace {
-
-// The driver's library is found by the runtime; nothing here links it.
-template <typename Function>
-Function* driver_function(const char* name) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  constexpr unsigned int kVersion = 12000;
-  check(cudaGetDriverEntryPointByVersion(name, &found, kVersion, cudaEnableDefault, &result),
-        "asking the driver for a function");
-  if (result != cudaDriverEntryPointSuccess) {
-    throw Failure{EBB_CUDA_MISSING, std::string("the driver has no ") + name +
-                                        "; a newer one from nvidia.com/drivers has"};
-  }
-  return reinterpret_cast<Function*>(found);
-}
 
 struct Driver {
   decltype(&cuMemGetAllocationGranularity) granularity =

@@ -11,8 +11,7 @@ namespace {
 
 using namespace binary;
 
-constexpr int kWidth = 4;   // elements of a load
-constexpr int kUnroll = 2;  // loads in flight
+constexpr int kWidth = 4;  // elements of a load
 
 // float16 and bfloat16 are computed in float32, int32 in itself.
 template <typename T>
@@ -28,41 +27,30 @@ struct Operands {
 // Both operands are as long as the result, or one element (step 0).
 template <typename T, typename Out, typename Function>
 __global__ void __launch_bounds__(kThreads)
-    pair_dense(Operands<T> x, int a_step, int b_step, Out* out, std::int64_t count) {
+    pair_dense(Operands<T> x, int a_step, int b_step, Out* out, std::int64_t count,
+               bool past_the_cache) {
   using C = Computed<T>;
   using In = Pack<T, kWidth>;
   using To = Pack<Out, kWidth>;
   const Function function;
-  const T one_a = a_step == 0 ? *x.a : T{}, one_b = b_step == 0 ? *x.b : T{};
   const std::int64_t packs = count / kWidth;
-  const std::int64_t stride = std::int64_t{gridDim.x} * kThreads * kUnroll;
-  for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads * kUnroll + threadIdx.x; at < packs;
-       at += stride) {
-    In a[kUnroll], b[kUnroll];
+  const std::int64_t at = first();
+  const auto load = [&](const T* from, int step) {
+    if (step != 0) return reinterpret_cast<const In*>(from)[at];
+    In in;
+    for (int i = 0; i < kWidth; ++i) in.element[i] = *from;
+    return in;
+  };
+  if (at < packs) {
+    const In a = load(x.a, a_step), b = load(x.b, b_step);
+    To to;
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-#pragma unroll
-      for (int i = 0; i < kWidth; ++i) {
-        a[u].element[i] = one_a;
-        b[u].element[i] = one_b;
-      }
-      const std::int64_t i = at + u * kThreads;
-      if (i < packs && a_step != 0) a[u] = reinterpret_cast<const In*>(x.a)[i];
-      if (i < packs && b_step != 0) b[u] = reinterpret_cast<const In*>(x.b)[i];
+    for (int i = 0; i < kWidth; ++i) {
+      to.element[i] = convert<Out>(function(convert<C>(a.element[i]), convert<C>(b.element[i])));
     }
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      if (at + u * kThreads >= packs) break;
-      To to;
-#pragma unroll
-      for (int i = 0; i < kWidth; ++i) {
-        to.element[i] =
-            convert<Out>(function(convert<C>(a[u].element[i]), convert<C>(b[u].element[i])));
-      }
-      reinterpret_cast<To*>(out)[at + u * kThreads] = to;
-    }
+    store_pack(reinterpret_cast<To*>(out) + at, to, past_the_cache);
   }
-  const std::int64_t tail = packs * kWidth + first();
+  const std::int64_t tail = packs * kWidth + at;
   if (tail < count)
     out[tail] =
         convert<Out>(function(convert<C>(x.a[tail * a_step]), convert<C>(x.b[tail * b_step])));
@@ -118,9 +106,11 @@ struct Launches {
     return {static_cast<const T*>(pair.a), static_cast<const T*>(pair.b)};
   }
   static void dense(const Pair& pair, int a_step, int b_step, std::int64_t count) {
-    const unsigned blocks = blocks_for(count, kThreads * kUnroll * kWidth);
-    pair_dense<T, Out, Function><<<blocks, kThreads, 0, pair.stream>>>(
-        operands(pair), a_step, b_step, static_cast<Out*>(pair.out), count);
+    static const CUfunction kernel =
+        driver_kernel(reinterpret_cast<const void*>(&pair_dense<T, Out, Function>));
+    launch(kernel, blocks_for(count, kThreads * kWidth), pair.stream, "an elementwise operation",
+           operands(pair), a_step, b_step, static_cast<Out*>(pair.out), count,
+           passes_the_cache(count * std::int64_t{sizeof(Out)}));
   }
   // Every load of kWidth elements would be aligned, and within a row.
   static bool packs(const Pair& pair, const Plan<2>& plan) {
@@ -268,8 +258,7 @@ void run(cudaStream_t stream, ops::OpId op, const ebb_cuda_tensor& a, const ebb_
   if (launch.dense != nullptr && (a_flat || elements(a) == 1) && (b_flat || elements(b) == 1) &&
       (!a_flat || aligned<float4>(a.data)) && (!b_flat || aligned<float4>(b.data)) &&
       aligned<float4>(out.data)) [[likely]] {
-    launch.dense({stream, a.data, b.data, out.data}, a_flat ? 1 : 0, b_flat ? 1 : 0, count);
-    return launched("an elementwise operation");
+    return launch.dense({stream, a.data, b.data, out.data}, a_flat ? 1 : 0, b_flat ? 1 : 0, count);
   }
   std::int64_t done = 0;
   each_part(elementwise_plan<2>(out, {&a, &b}), {0, 0},

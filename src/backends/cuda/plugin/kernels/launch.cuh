@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "backends/cuda/plugin/driver.hpp"
 #include "backends/cuda/plugin/kernel.hpp"
 
 namespace ebb::cuda {
@@ -29,7 +30,44 @@ inline void launched(std::string_view what) {
   check(error, what);
 }
 
+// A kernel as the driver knows it, whatever the device.
+inline CUfunction driver_kernel(const void* kernel) {
+  cudaKernel_t found{};
+  check(cudaGetKernel(&found, kernel), "a kernel");
+  return reinterpret_cast<CUfunction>(found);
+}
+
+// kernel<<<blocks, kThreads, 0, stream>>>(arguments...) without the runtime's own way there: for
+// operations so small that the launch is most of them. Pre: the arguments have just the types of
+// the kernel's parameters.
+template <typename... Arguments>
+void launch(CUfunction kernel, unsigned blocks, cudaStream_t stream, std::string_view what,
+            Arguments... arguments) {
+  static const auto launch_kernel = driver_function<decltype(cuLaunchKernel)>("cuLaunchKernel");
+  void* places[] = {&arguments...};
+  const CUresult result =
+      launch_kernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, stream, places, nullptr);
+  // The driver's numbers of errors are the runtime's.
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    check(static_cast<cudaError_t>(result), what);
+}
+
+// A result of so many bytes would only push everything else out of the cache.
+inline bool passes_the_cache(std::int64_t bytes) { return bytes >= std::int64_t{64} << 20; }
+
 #ifdef __CUDACC__
+// Stores a pack; past the cache where it is of 16 bytes.
+template <typename Pack>
+__device__ __forceinline__ void store_pack(Pack* to, const Pack& pack, bool past_the_cache) {
+  if constexpr (sizeof(Pack) == sizeof(float4)) {
+    if (past_the_cache) {
+      __stcs(reinterpret_cast<float4*>(to), reinterpret_cast<const float4&>(pack));
+      return;
+    }
+  }
+  *to = pack;
+}
+
 // for (i = first(); i < count; i += all())
 __device__ __forceinline__ std::int64_t first() {
   return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;

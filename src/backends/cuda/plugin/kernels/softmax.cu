@@ -66,7 +66,7 @@ struct Finish {
 // kBlock threads a row, kWords words a thread; a word is one float or four.
 template <bool kLog, int kBlock, int kWords, typename Word>
 __global__ void __launch_bounds__(kBlock == kWarp ? 4 * kWarp : kBlock)
-    softmax_rows(const float* x, float* y, std::int64_t rows, int columns) {
+    softmax_rows(const float* x, float* y, std::int64_t rows, int columns, bool past_the_cache) {
   constexpr int kPer = sizeof(Word) / sizeof(float);
   __shared__ float shared[kWarp];
   const int lane = threadIdx.x % kBlock;
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kBlock == kWarp ? 4 * kWarp : kBlock)
 #pragma unroll
         for (int j = 0; j < kPer; ++j)
           reinterpret_cast<float*>(&word)[j] = finish(values[i * kPer + j]);
-        to[at] = word;
+        store_pack(to + at, word, past_the_cache);
       }
     }
   }
@@ -150,7 +150,8 @@ void launch_rows(Call& call, const Rows& r) {
   constexpr int kTogether = kBlock == kWarp ? 4 : 1;
   softmax_rows<kLog, kBlock, kWords, Word>
       <<<blocks_for(r.rows, kTogether), kBlock * kTogether, 0, call.stream()>>>(
-          r.x, r.y, r.rows, static_cast<int>(r.columns));
+          r.x, r.y, r.rows, static_cast<int>(r.columns),
+          passes_the_cache(r.rows * r.columns * std::int64_t{sizeof(float)}));
 }
 
 // A warp for a short row, a block for a longer one; up to 32 floats a thread.
@@ -164,7 +165,7 @@ bool launch_registers(Call& call, const Rows& r) {
   } else if (r.columns <= 4096) {
     launch_rows<kLog, 256, 16 / kPer, Word>(call, r);
   } else if (r.columns <= 8192) {
-    launch_rows<kLog, 512, 16 / kPer, Word>(call, r);
+    launch_rows<kLog, 256, 32 / kPer, Word>(call, r);
   } else if (r.columns <= 32768) {
     launch_rows<kLog, 1024, 32 / kPer, Word>(call, r);
   } else {

@@ -7,38 +7,26 @@
 namespace ebb::cuda {
 namespace {
 
-constexpr int kWidth = 4;   // floats of a load
-constexpr int kUnroll = 2;  // loads in flight
+constexpr int kWidth = 4;  // floats of a load
 
 // ---- dense float32
 
 template <typename Function, typename Out>
 __global__ void __launch_bounds__(kThreads)
-    map_floats(const float* x, Out* y, std::int64_t count, Numbers numbers) {
+    map_floats(const float* x, Out* y, std::int64_t count, Numbers numbers, bool past_the_cache) {
   using In = Pack<float, kWidth>;
   using To = Pack<Out, kWidth>;
   const Function function;
   const std::int64_t packs = count / kWidth;
-  const std::int64_t stride = std::int64_t{gridDim.x} * kThreads * kUnroll;
-  for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads * kUnroll + threadIdx.x; at < packs;
-       at += stride) {
-    In in[kUnroll];
+  const std::int64_t at = first();
+  if (at < packs) {
+    const In in = reinterpret_cast<const In*>(x)[at];
+    To to;
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      if (at + u * kThreads < packs) in[u] = reinterpret_cast<const In*>(x)[at + u * kThreads];
-    }
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      if (at + u * kThreads >= packs) break;
-      To to;
-#pragma unroll
-      for (int i = 0; i < kWidth; ++i) {
-        to.element[i] = convert<Out>(function(in[u].element[i], numbers));
-      }
-      reinterpret_cast<To*>(y)[at + u * kThreads] = to;
-    }
+    for (int i = 0; i < kWidth; ++i) to.element[i] = convert<Out>(function(in.element[i], numbers));
+    store_pack(reinterpret_cast<To*>(y) + at, to, past_the_cache);
   }
-  const std::int64_t tail = packs * kWidth + first();
+  const std::int64_t tail = packs * kWidth + at;
   if (tail < count) y[tail] = convert<Out>(function(x[tail], numbers));
 }
 
@@ -47,9 +35,11 @@ using FloatMap = void (*)(cudaStream_t, const void*, void*, std::int64_t, const 
 template <typename Function, typename Out>
 void launch_floats(cudaStream_t stream, const void* x, void* y, std::int64_t count,
                    const Numbers& numbers) {
-  map_floats<Function, Out>
-      <<<blocks_for(count, kThreads * kUnroll * kWidth), kThreads, 0, stream>>>(
-          static_cast<const float*>(x), static_cast<Out*>(y), count, numbers);
+  static const CUfunction kernel =
+      driver_kernel(reinterpret_cast<const void*>(&map_floats<Function, Out>));
+  launch(kernel, blocks_for(count, kThreads * kWidth), stream, "an elementwise operation",
+         static_cast<const float*>(x), static_cast<Out*>(y), count, numbers,
+         passes_the_cache(count * std::int64_t{sizeof(Out)}));
 }
 
 struct FloatMaps {
@@ -137,8 +127,7 @@ void unary_kernel(Call& call) {
   const bool flat = x.dense != 0;
   if (dtype_of(x) == DType::kFloat32 && flat && aligned<float4>(x.data) &&
       aligned<float4>(y.data)) {
-    maps.by_op[call.op()](call.stream(), x.data, y.data, count, numbers);
-    return launched("an elementwise operation");
+    return maps.by_op[call.op()](call.stream(), x.data, y.data, count, numbers);
   }
   const DType from = dtype_of(x), to = dtype_of(y);
   std::int64_t done = 0;  // parts come in the order of the output
