@@ -75,6 +75,8 @@ async function main() {
       response.writeHead(500).end(JSON.stringify({ error: error.message }));
     }
   });
+  // A machine that stands still for some seconds must not look like a server that hangs up.
+  server.keepAliveTimeout = server.headersTimeout = server.requestTimeout = 0;
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 }
 

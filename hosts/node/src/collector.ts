@@ -2,6 +2,7 @@
 // on, and stays usable after it is off again.
 import v8 from 'node:v8';
 import vm from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
 import { EbbError } from './errors';
 
 type Collector = (options?: { type: 'minor'; execution: 'sync' }) => void;
@@ -27,12 +28,24 @@ let gc: Collector | undefined;
 
 /** What a user may have told V8 about threads in scavenges: it stays so. V8 does not say how its flags are set. */
 const THREADS =
-  /^--(no[-_]?)?(parallel[-_]scavenge|single[-_]threaded([-_]gc)?|predictable([-_]gc[-_]schedule)?)$/;
+  /^--(no[-_]?)?(parallel[-_]scavenge|concurrent[-_]array[-_]buffer[-_]sweeping|single[-_]threaded([-_]gc)?|predictable([-_]gc[-_]schedule)?)$/;
 const asTold = process.execArgv.some((word) => THREADS.test(word));
 
+const ALONE = ['--no-parallel-scavenge', '--no-concurrent-array-buffer-sweeping'];
+const TOGETHER = ['--parallel-scavenge', '--concurrent-array-buffer-sweeping'];
+
+/** Setting a flag takes microseconds, so they stay as they are for a while: a loop collects again soon. */
+const ALONE_MS = 100;
+let alone = false;
+
+function setAlone(value: boolean): void {
+  for (const flag of value ? ALONE : TOGETHER) v8.setFlagsFromString(flag);
+  alone = value;
+}
+
 /**
- * On this thread alone: there is little to copy, and waiting for V8's other threads takes longer than they save,
- * on a busy machine many times as long.
+ * On this thread alone: there is little to copy, and waking V8's other threads takes longer than they save, on a
+ * busy machine many times as long.
  */
 export function collectMinor(): void {
   gc ??= find();
@@ -40,11 +53,15 @@ export function collectMinor(): void {
     gc(MINOR);
     return;
   }
-  v8.setFlagsFromString('--no-parallel-scavenge');
+  if (!alone) {
+    setAlone(true);
+    if (isMainThread) setTimeout(setAlone, ALONE_MS, false).unref();
+  }
   try {
     gc(MINOR);
   } finally {
-    v8.setFlagsFromString('--parallel-scavenge');
+    // Flags are the process's, and a worker may be gone before its timer comes.
+    if (!isMainThread) setAlone(false);
   }
 }
 

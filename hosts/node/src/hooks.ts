@@ -116,13 +116,15 @@ export class Hooks {
 
   private hookScopes(): void {
     const { engine, scopes, books, kernels, sites } = this;
-    // Captured here, nearest to the user: V8 decodes every function on the way.
+    const { captureStackTrace } = Error;
     engine.startScope = (name) => {
       let site = 0;
       if (sites.on) {
         site = engine.state.activeScope?.site ?? 0;
-        if (site === 0 && name?.endsWith(OP_SUFFIX))
-          site = sites.ofOperation(engine.startScope, name);
+        if (site === 0 && name?.endsWith(OP_SUFFIX)) {
+          captureStackTrace(sites.beforeOperation(name), engine.startScope);
+          site = sites.ofOperation(name, engine.startScope);
+        }
       }
       scopes.start(name, site);
     };

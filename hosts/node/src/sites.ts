@@ -34,18 +34,32 @@ export class Sites {
 
   constructor(private readonly native: Native) {}
 
-  /** The site of whoever called an operation, which called `below`; 0 if no user's code did. */
-  ofOperation(below: (...args: never[]) => unknown, name: string): number {
-    const between = this.between.get(name) ?? 1;
-    const site = this.search(below, between + this.frames);
-    if (this.first !== between) this.between.set(name, this.first);
+  /**
+   * Before a function that an operation calls takes the stack itself, into what this returns: V8 decodes every
+   * function on the way, so there must be none in between. `ofOperation` reads it.
+   */
+  beforeOperation(name: string): Capture {
+    prepare((this.between.get(name) ?? 1) + this.frames);
+    return captured;
+  }
+
+  /** The site of whoever called the operation, which called `below`; 0 if no user's code did. */
+  ofOperation(name: string, below: (...args: never[]) => unknown): number {
+    const depth = Error.stackTraceLimit;
+    const frames = read();
+    // The first is the operation itself.
+    let site = this.locate(frames, 1, frames.length < depth);
+    if (site === 0 && frames.length === depth) site = this.search(below, depth * 6);
+    if (depth !== this.first + this.frames) this.between.set(name, this.first);
     return site;
   }
 
   /** The site of whoever called `below`, directly or not; 0 if no user's code did. `depth`: how far to look first. */
   search(below: (...args: never[]) => unknown, depth: number): number {
-    const frames = stack(below, depth);
-    const site = this.locate(frames, frames.length < depth);
+    prepare(depth);
+    Error.captureStackTrace(captured, below);
+    const frames = read();
+    const site = this.locate(frames, 0, frames.length < depth);
     return site !== 0 || frames.length < depth ? site : this.search(below, depth * 6);
   }
 
@@ -54,15 +68,15 @@ export class Sites {
   }
 
   /** `whole`: there are no more frames than these. Otherwise 0 means that more are needed. */
-  private locate(frames: NodeJS.CallSite[], whole: boolean): number {
+  private locate(frames: NodeJS.CallSite[], from: number, whole: boolean): number {
     let frame = this.root;
-    let first = 0;
-    while (first < frames.length && !this.isUser(frames[first] as Position)) first++;
+    let first = from;
+    let file: string | undefined;
+    while (first < frames.length && (file = this.userFile(frames[first])) === undefined) first++;
     let end = first;
-    for (; end < frames.length && end < first + this.frames; end++) {
-      const at = frames[end] as Position;
-      if (!this.isUser(at)) break;
-      frame = step(frame, at.getFileName() as string, at.getPosition());
+    while (file !== undefined) {
+      frame = step(frame, file, (frames[end++] as Position).getPosition());
+      file = end < first + this.frames ? this.userFile(frames[end]) : undefined;
     }
     this.first = first;
     if (end === first || (end === frames.length && end < first + this.frames && !whole)) return 0;
@@ -74,15 +88,16 @@ export class Sites {
     return frame.site;
   }
 
-  private isUser(at: Position): boolean {
-    const file = at.getFileName();
-    if (file == null) return false;
+  /** The file of a frame of the user's code. */
+  private userFile(at: NodeJS.CallSite | undefined): string | undefined {
+    const file = at?.getFileName();
+    if (file == null) return undefined;
     let user = this.userFiles.get(file);
     if (user === undefined) {
       user = isUserFile(file);
       this.userFiles.set(file, user);
     }
-    return user;
+    return user ? file : undefined;
   }
 }
 
@@ -110,14 +125,19 @@ const asIs = (_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] => fr
 
 /** Used again and again: defining `stack` on a new object costs more. */
 const captured = {} as Capture;
+let limitBefore = 0;
+let prepareBefore: typeof Error.prepareStackTrace;
 
-function stack(below: (...args: never[]) => unknown, limit: number): NodeJS.CallSite[] {
-  const { stackTraceLimit, prepareStackTrace } = Error;
+/** Before a stack is taken into `captured`; `read` puts back what this changes. */
+function prepare(limit: number): void {
+  ({ stackTraceLimit: limitBefore, prepareStackTrace: prepareBefore } = Error);
   Error.stackTraceLimit = limit;
   Error.prepareStackTrace = asIs;
-  Error.captureStackTrace(captured, below);
+}
+
+function read(): NodeJS.CallSite[] {
   const { stack: frames } = captured;
-  Error.stackTraceLimit = stackTraceLimit;
-  Error.prepareStackTrace = prepareStackTrace;
+  Error.stackTraceLimit = limitBefore;
+  Error.prepareStackTrace = prepareBefore;
   return frames;
 }
