@@ -41,7 +41,8 @@ public final class Work {
             case "close" -> closing();
             case "late" -> closingLate(Integer.parseInt(arguments[1]));
             case "heap" -> heapOfOne();
-            case "gradients" -> gradientSteps(Integer.parseInt(arguments[1]));
+            case "gradients" -> gradientSteps(Integer.parseInt(arguments[1]), Work::addAndDrop);
+            case "gradients-closed" -> gradientSteps(Integer.parseInt(arguments[1]), Work::addAndCloseAll);
             default -> throw new IllegalArgumentException(arguments[0]);
         }
     }
@@ -240,8 +241,20 @@ public final class Work {
 
     // ---- gradients -----------------------------------------------------------------------------
 
-    /** A step with {@code zeroGradients()}, fresh and after 100,000 arrays were dropped. */
-    private static void gradientSteps(int rounds) throws Exception {
+    private interface Many {
+        void run(NDArray a, NDArray b, int count);
+    }
+
+    private static void addAndCloseAll(NDArray a, NDArray b, int count) {
+        List<NDArray> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            made.add(a.add(b));
+        }
+        made.forEach(NDArray::close);
+    }
+
+    /** A step with {@code zeroGradients()}, fresh and after 100,000 arrays have come and gone. */
+    private static void gradientSteps(int rounds, Many many) throws Exception {
         try (NDManager manager = NDManager.newBaseManager()) {
             Network network = new Network(manager);
             for (int i = 0; i < 200; i++) {
@@ -252,7 +265,7 @@ public final class Work {
             for (int i = 0; i < rounds; i++) {
                 settle();
                 fresh.add(network.medianStep());
-                addAndDrop(network.small, network.small, 100_000);
+                many.run(network.small, network.small, 100_000);
                 settle();
                 later.add(network.medianStep());
             }
