@@ -16,12 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ROOT / "hosts/jvm"
 TARGET = PROJECT / "target"
 # DJL's versions and what selects them in hosts/jvm/pom.xml. Tests tagged `once` run with the newest only.
-SETS = {"0.35.1": [], "0.20.0": ["-Pdjl-0.20"]}
-NEWEST, SEED = SETS
+SETS = {"0.35.1": [], "0.28.0": ["-Pdjl-0.28"], "0.24.0": ["-Pdjl-0.24"], "0.20.0": ["-Pdjl-0.20"]}
+NEWEST, *_, SEED = SETS
 SOAK_SECONDS = 600
 MAVEN = ["mvn", "-B", "-q", "-Dstyle.color=never"]
-# Some tests measure memory and shares of time beside whatever else the machine does.
-TRY_AGAIN = "-Dsurefire.rerunFailingTestsCount=2"
 
 
 def environment() -> dict[str, str]:
@@ -93,7 +91,7 @@ def test(djl: str) -> bool:
              [*behaviour, "-Dtest.reclaim=false", "-Dsurefire.reportNameSuffix=off"],
              [*behaviour, "-Debb.test.forced=true", "-Dsurefire.reportNameSuffix=forced"]]
     return all([passes(*MAVEN, "-f", PROJECT / "pom.xml", *SETS[djl],
-                       f"-Debb.mnist={mnist()}", TRY_AGAIN, *mode) for mode in modes])
+                       f"-Debb.mnist={mnist()}", *mode) for mode in modes])
 
 
 def passes(*command) -> bool:
@@ -153,7 +151,8 @@ def demo() -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["build", "test", "bench", "soak", "asan", "demo"])
-    parser.add_argument("--djl", nargs="+", choices=SETS, default=list(SETS), help="test: with")
+    parser.add_argument("--djl", nargs="+", choices=SETS, default=[NEWEST, SEED],
+                        help="test: with")
     parser.add_argument("--part", default="", help="bench: figures of this part only")
     parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak: how long")
     parser.add_argument("--repetitions", type=int, default=5, help="asan: how often")

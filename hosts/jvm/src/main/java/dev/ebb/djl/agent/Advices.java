@@ -120,4 +120,16 @@ final class Advices {
             return told == null;
         }
     }
+
+    /** One with side effects that ran out of memory is not, but its error tells where memory is. */
+    static final class Explained {
+        private Explained() {}
+
+        @Advice.OnMethodExit(onThrowable = Throwable.class)
+        static void exit(@Advice.Thrown(readOnly = false) Throwable thrown) {
+            if (thrown != null) {
+                thrown = Hooks.explained(thrown);
+            }
+        }
+    }
 }

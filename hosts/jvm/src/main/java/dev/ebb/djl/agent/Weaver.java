@@ -121,7 +121,11 @@ final class Weaver {
                                             .invokable(named("createNdFromByteBuffer"), new OwnMemoryVisitor())
                                             .writerFlags(ClassWriter.COMPUTE_FRAMES));
         }
-        woven = woven.visit(Advice.to(Advices.Retried.class).on(pure()));
+        woven =
+                woven.visit(Advice.to(Advices.Retried.class).on(pure()))
+                        .visit(
+                                Advice.to(Advices.Explained.class)
+                                        .on(isPublic().<MethodDescription>and(isStatic()).and(not(pure()))));
         return fenced(woven, isMethod());
     }
 

@@ -16,7 +16,7 @@ final class BufferPins {
         final Object array;
 
         Pin(ByteBuffer view, Object array) {
-            super(view, Notices.QUEUE);
+            super(view, Reclaimer.QUEUE);
             this.array = array;
         }
     }

@@ -74,6 +74,11 @@ final class HookTarget implements Hooks.Target {
     }
 
     @Override
+    public Throwable explained(Throwable thrown) {
+        return OutOfMemory.explain(thrown);
+    }
+
+    @Override
     public void changed(Object array) {
         if (Kinds.of(array) instanceof EngineAdapter adapter) {
             Watch watch = ManagerShape.watchOf(adapter.manager(array), adapter.uid(array));

@@ -56,7 +56,7 @@ final class LentMap extends StandInMap {
         }
         Watch watch = Loose.TABLE.find(uid);
         if (watch == null) {
-            watch = new Watch(resource, adapter, uid, Loose.TABLE, Notices.QUEUE);
+            watch = new Watch(resource, adapter, uid, Loose.TABLE, Reclaimer.QUEUE);
             Loose.TABLE.add(watch);
             Books.born(watch, device);
         }

@@ -107,7 +107,7 @@ final class ManagerMap extends StandInMap implements Watch.Owner {
             Books.moved(known);
             return resource(records.put(uid, known));
         }
-        Watch fresh = new Watch(array, adapter, uid, this, Notices.QUEUE);
+        Watch fresh = new Watch(array, adapter, uid, this, Reclaimer.QUEUE);
         Object before = records.put(uid, fresh);
         if (before == null) {
             Books.born(fresh, device);

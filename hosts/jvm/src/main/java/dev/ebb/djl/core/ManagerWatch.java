@@ -15,7 +15,7 @@ final class ManagerWatch extends WeakReference<Object> {
     volatile String uid;
 
     ManagerWatch(Object manager, ManagerMap map) {
-        super(manager, Notices.QUEUE);
+        super(manager, Reclaimer.QUEUE);
         this.map = map;
         OPEN.add(this);
     }

@@ -9,19 +9,37 @@ final class OutOfMemory {
 
     private static final Pattern ASKED = Pattern.compile("tried to allocate (\\d+)", Pattern.CASE_INSENSITIVE);
     private static final int SITES = 5;
+    private static final String MARK = "[ebb]";
 
     private OutOfMemory() {}
 
     /** Null if room was made and the operation should run again, otherwise what to throw. */
     static Throwable handle(Throwable thrown, boolean again) {
-        if (!Reclaimer.on() || !isOne(thrown)) {
+        if (!isOne(thrown)) {
             return thrown;
         }
-        return !again && makeRoom(asked(thrown)) ? null : explained(thrown);
+        if (again) {
+            return explained(thrown, "it was tried twice");
+        }
+        return makeRoom(asked(thrown)) ? null : explained(thrown, "nothing could be given back");
     }
 
+    /** What to throw where the operation must not run twice. There is room for what the program does next. */
+    static Throwable explain(Throwable thrown) {
+        if (!isOne(thrown)) {
+            return thrown;
+        }
+        makeRoom(asked(thrown));
+        return explained(thrown, "it is not tried twice");
+    }
+
+    /** Not one that has been told already, further down. */
     private static boolean isOne(Throwable thrown) {
         String text = String.valueOf(thrown.getMessage()).toLowerCase(Locale.ROOT);
+        return Reclaimer.on() && !text.contains(MARK) && isOutOfMemory(text);
+    }
+
+    private static boolean isOutOfMemory(String text) {
         return text.contains("out of memory")
                 || text.contains("not enough memory")
                 || text.contains("can't allocate memory")
@@ -41,8 +59,8 @@ final class OutOfMemory {
         return Stripe.pressure() < before;
     }
 
-    private static Throwable explained(Throwable thrown) {
-        String text = thrown.getMessage() + "\n[ebb] nothing more could be given back. " + Native.report(SITES, false);
+    private static Throwable explained(Throwable thrown, String how) {
+        String text = thrown.getMessage() + "\n" + MARK + " " + how + ". " + Native.report(SITES, false);
         try {
             return thrown.getClass().getConstructor(String.class, Throwable.class).newInstance(text, thrown);
         } catch (ReflectiveOperationException e) {

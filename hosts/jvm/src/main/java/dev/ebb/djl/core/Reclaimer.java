@@ -1,6 +1,7 @@
 package dev.ebb.djl.core;
 
 import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -18,11 +19,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 final class Reclaimer {
 
-    /** Bytes of an array that is not left for later. */
-    private static final int LARGE = 1 << 14;
-
-    /** How many times the bytes of large births come back at each. */
-    private static final int LARGER = 4;
+    /** What the collector has found dead and nobody has taken yet: watches of arrays and of managers, and pins. */
+    static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<>();
 
     private static final Set<Watch> WAITING = ConcurrentHashMap.newKeySet();
     private static final ConcurrentLinkedQueue<AutoCloseable> TO_CLOSE = new ConcurrentLinkedQueue<>();
@@ -65,7 +63,7 @@ final class Reclaimer {
     /** After each birth, outside DJL's locks. */
     static void safePoint(int device) {
         Stripe stripe = Stripe.ofThisThread();
-        giveBackSome(stripe);
+        giveBack();
         if (stripe.due) {
             stripe.due = false;
             Pressure.check(device);
@@ -76,23 +74,17 @@ final class Reclaimer {
     }
 
     /**
-     * At a birth: a few small ones, whose memory the engine finds warm for the next; the large, and more bytes than were
-     * born. All of them, if the program is in no hurry.
+     * Everything, once the JVM's handler has put all that it has on the queue: meanwhile one at a birth, because who takes
+     * them only quarrels with it for the queue's lock.
      */
-    private static void giveBackSome(Stripe stripe) {
-        Reference<?> dead = Notices.nextWhenSettled();
-        if (dead == null) {
-            return;
-        }
-        int small = Notices.pace();
-        long born = stripe.takeBorn();
-        long owed = born < LARGE ? 0 : LARGER * born;
-        do {
-            long bytes = dead instanceof Watch array ? array.bytes : 0;
-            owed -= bytes;
-            small -= bytes < LARGE ? 1 : 0;
+    private static void giveBack() {
+        Reference<?> dead = QUEUE.poll();
+        if (dead != null) {
             take(dead);
-        } while ((small > 0 || owed > 0) && (dead = Notices.next()) != null);
+            if (!Native.referencesArriving()) {
+                drainArrays();
+            }
+        }
     }
 
     /** Gives back everything that the collector has found so far. */
@@ -103,7 +95,7 @@ final class Reclaimer {
 
     /** The same where DJL may hold a lock: handles only. */
     static void drainArrays() {
-        for (Reference<?> dead; (dead = Notices.next()) != null; ) {
+        for (Reference<?> dead; (dead = QUEUE.poll()) != null; ) {
             take(dead);
         }
     }
@@ -131,15 +123,6 @@ final class Reclaimer {
             reclaim(dead);
         } else {
             await(dead);
-        }
-    }
-
-    /** Found by a collection that was asked for: the large at once, the small like those that come by themselves. */
-    private static void noticeInTime(Watch dead) {
-        if (dead.bytes >= LARGE) {
-            notice(dead);
-        } else {
-            Notices.later(dead);
         }
     }
 
@@ -213,7 +196,7 @@ final class Reclaimer {
     static void collectForGovernor() {
         List<Watch> found = FOUND.get();
         Collector.collect();
-        for (Reference<?> dead; (dead = Notices.QUEUE.poll()) != null; ) {
+        for (Reference<?> dead; (dead = QUEUE.poll()) != null; ) {
             take(dead);
         }
         if (found != null) {
@@ -251,7 +234,7 @@ final class Reclaimer {
         } finally {
             FOUND.remove();
             found.forEach(dead -> dead.stripe.due = false);
-            found.forEach(Reclaimer::noticeInTime);
+            found.forEach(Reclaimer::notice);
         }
     }
 

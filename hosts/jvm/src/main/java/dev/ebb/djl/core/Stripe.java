@@ -41,7 +41,6 @@ final class Stripe {
     private int going;
     private int sinceDue;
     private long movedBytes; // born and ended since the last flush
-    private long bornBytes; // since they were last taken; lossy
     private long net; // of what is alive, adopted or not: bytes, and OVERHEAD each
 
     /** A batch was born, or a flush has happened: the core's safe point should follow where DJL holds no lock. */
@@ -66,7 +65,7 @@ final class Stripe {
 
     /** Of what is alive, as far as anybody knows. */
     static long pressure() {
-        long sum = -Notices.laterBytes();
+        long sum = 0;
         for (Stripe stripe : ALL) {
             sum += stripe.net;
         }
@@ -83,19 +82,12 @@ final class Stripe {
         }
         watch.core = born;
         births[born++] = watch;
-        bornBytes += watch.bytes;
         net += pressureOf(watch);
         if (++sinceDue == BATCH) {
             sinceDue = 0;
             due = true;
         }
         moved(watch.bytes, born == PENDING);
-    }
-
-    long takeBorn() {
-        long bytes = bornBytes;
-        bornBytes = 0;
-        return bytes;
     }
 
     /** Books an end; false if it was booked before. */

@@ -33,6 +33,8 @@ public final class Hooks {
 
         Throwable failed(Throwable thrown, boolean again);
 
+        Throwable explained(Throwable thrown);
+
         void changed(Object array);
 
         IdentityHashMap<Object, Object> scope(IdentityHashMap<Object, Object> stock);
@@ -105,6 +107,11 @@ public final class Hooks {
     /** Null: room was made, try again. */
     public static Throwable failed(Throwable thrown, boolean again) {
         return target.failed(thrown, again);
+    }
+
+    /** Of an operation that must not run twice. */
+    public static Throwable explained(Throwable thrown) {
+        return target.explained(thrown);
     }
 
     public static void changed(Object array) {

@@ -73,16 +73,23 @@ public final class Figures {
     private void watching() throws Exception {
         Samples dropped = new Samples();
         Samples closed = new Samples();
+        Samples late = new Samples();
         Samples extra = new Samples();
+        Samples beyondLate = new Samples();
         for (int i = 0; i < ROUNDS; i++) {
-            dropped.add(run(Fork.reclaiming(), "drop").number("us"));
+            Fork.Result ours = run(Fork.reclaiming(), "drop");
+            dropped.add(ours.number("us"));
             closed.add(run(Fork.stock(), "close").number("us"));
+            late.add(run(Fork.stock(), "late", (long) ours.number("between")).number("us"));
             extra.add(dropped.last() - closed.last());
+            beyondLate.add(dropped.last() - late.last());
         }
-        row("JVM: watching one array: dropped - closed by hand without Ebb (us)", dropped.median(), closed.median(),
+        row("JVM: watching one array: dropped - closed by hand a collection later without Ebb (us)", dropped.median(),
+                late.median(), beyondLate.median(), 0.5);
+        row("JVM: the same: dropped - closed by hand at once without Ebb (us)", dropped.median(), closed.median(),
                 extra.median(), 0.5);
         double unwatched = run(Fork.withAgent(), "close").number("us");
-        row("JVM: the same, closed by hand under the agent with reclaim off (us)", unwatched, closed.median(),
+        row("JVM: the same: closed at once under the agent, reclaim off - without Ebb (us)", unwatched, closed.median(),
                 unwatched - closed.median(), null);
         double watched = run(Fork.reclaiming(), "heap").number("bytes");
         double stock = run(Fork.stock(), "heap").number("bytes");
@@ -92,9 +99,12 @@ public final class Figures {
     private void gradients() throws Exception {
         Fork.Result ours = run(Fork.reclaiming(), "gradients", 9);
         Fork.Result stock = run(Fork.stock(), "gradients", 1);
+        Fork.Result byHand = run(Fork.stock(), "gradients-closed", 9);
         row("JVM: step with zeroGradients() after 100,000 dropped / fresh (ms)", ours.number("later"),
                 ours.number("fresh"), ours.number("ratio"), 1.05);
         row("JVM: the same without Ebb (ms)", stock.number("later"), stock.number("fresh"), stock.number("ratio"), null);
+        row("JVM: the same without Ebb, 100,000 closed by hand (ms)", byHand.number("later"), byHand.number("fresh"),
+                byHand.number("ratio"), null);
     }
 
     private void smallLoop() throws Exception {

@@ -26,6 +26,9 @@ import java.util.List;
 public final class Work {
     private static final int HELD = 100_000;
     private static final int PER_BLOCK = 20_000;
+    private static final int WARM_UP = 50;
+    private static final int BLOCKS = 150;
+    private static final long TOTAL = (long) PER_BLOCK * (WARM_UP + BLOCKS);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private Work() {}
@@ -36,8 +39,10 @@ public final class Work {
             case "add" -> adds(Integer.parseInt(arguments[1]));
             case "drop" -> dropping();
             case "close" -> closing();
+            case "late" -> closingLate(Integer.parseInt(arguments[1]));
             case "heap" -> heapOfOne();
-            case "gradients" -> gradientSteps(Integer.parseInt(arguments[1]));
+            case "gradients" -> gradientSteps(Integer.parseInt(arguments[1]), Work::addAndDrop);
+            case "gradients-closed" -> gradientSteps(Integer.parseInt(arguments[1]), Work::addAndCloseAll);
             default -> throw new IllegalArgumentException(arguments[0]);
         }
     }
@@ -145,16 +150,46 @@ public final class Work {
     }
 
     /**
-     * What an array costs its thread that is dropped and comes back by itself: beyond {@link #closing} in stock DJL that
-     * is birth, notice, free and books, which all happen there. The collector's own threads are not in it. The mean, not
-     * the median: most of it comes in bursts.
+     * What an array costs its thread that is dropped and comes back by itself: beyond closing it in stock DJL that is
+     * birth, notice, free and books, which all happen there. The collector's own threads are not in it. The mean, not the
+     * median: most of it comes in bursts.
      */
-    private static void dropping() throws Exception {
+    private static void dropping() {
+        long before = collections();
         each((a, b) -> addAndDrop(a, b, PER_BLOCK));
+        System.out.println("between=" + TOTAL / (collections() - before));
     }
 
-    private static void closing() throws Exception {
+    private static void closing() {
         each((a, b) -> addAndClose(a, b, PER_BLOCK));
+    }
+
+    /**
+     * Closed by hand, but so many births later. With as many as there are between two collections, the engine and the
+     * caches have the same work as with arrays that the collector finds: born in mid-cycle, given back in the next.
+     */
+    private static void closingLate(int births) {
+        NDArray[] held = new NDArray[births];
+        int[] next = {0};
+        each((a, b) -> addAndCloseLate(a, b, held, next));
+    }
+
+    private static void addAndCloseLate(NDArray a, NDArray b, NDArray[] held, int[] next) {
+        int place = next[0];
+        for (int i = 0; i < PER_BLOCK; i++) {
+            if (held[place] != null) {
+                held[place].close();
+            }
+            held[place] = a.add(b);
+            place = place + 1 == held.length ? 0 : place + 1;
+        }
+        next[0] = place;
+    }
+
+    private static long collections() {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .mapToLong(java.lang.management.GarbageCollectorMXBean::getCollectionCount)
+                .sum();
     }
 
     private interface Adds {
@@ -162,18 +197,17 @@ public final class Work {
     }
 
     private static void each(Adds adds) {
-        int blocks = 150;
         try (NDManager manager = NDManager.newBaseManager()) {
             NDArray a = manager.ones(new Shape(1));
             NDArray b = manager.ones(new Shape(1));
-            for (int i = 0; i < blocks / 3; i++) {
+            for (int i = 0; i < WARM_UP; i++) {
                 adds.run(a, b);
             }
             long start = THREADS.getCurrentThreadCpuTime();
-            for (int i = 0; i < blocks; i++) {
+            for (int i = 0; i < BLOCKS; i++) {
                 adds.run(a, b);
             }
-            System.out.println("us=" + (THREADS.getCurrentThreadCpuTime() - start) / 1e3 / blocks / PER_BLOCK);
+            System.out.println("us=" + (THREADS.getCurrentThreadCpuTime() - start) / 1e3 / BLOCKS / PER_BLOCK);
         }
     }
 
@@ -207,8 +241,20 @@ public final class Work {
 
     // ---- gradients -----------------------------------------------------------------------------
 
-    /** A step with {@code zeroGradients()}, fresh and after 100,000 arrays were dropped. */
-    private static void gradientSteps(int rounds) throws Exception {
+    private interface Many {
+        void run(NDArray a, NDArray b, int count);
+    }
+
+    private static void addAndCloseAll(NDArray a, NDArray b, int count) {
+        List<NDArray> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            made.add(a.add(b));
+        }
+        made.forEach(NDArray::close);
+    }
+
+    /** A step with {@code zeroGradients()}, fresh and after 100,000 arrays have come and gone. */
+    private static void gradientSteps(int rounds, Many many) throws Exception {
         try (NDManager manager = NDManager.newBaseManager()) {
             Network network = new Network(manager);
             for (int i = 0; i < 200; i++) {
@@ -219,7 +265,7 @@ public final class Work {
             for (int i = 0; i < rounds; i++) {
                 settle();
                 fresh.add(network.medianStep());
-                addAndDrop(network.small, network.small, 100_000);
+                many.run(network.small, network.small, 100_000);
                 settle();
                 later.add(network.medianStep());
             }

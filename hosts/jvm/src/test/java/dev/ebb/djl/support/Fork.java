@@ -108,7 +108,10 @@ public final class Fork {
             variables.put(environment.get(i), environment.get(i + 1));
         }
         Process process = builder.start();
-        boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
+        boolean ended = false;
+        for (int waited = 0; waited < seconds && !ended; waited++) {
+            ended = process.waitFor(1, TimeUnit.SECONDS); // while the machine stands still, this waits with it
+        }
         if (!ended) {
             process.destroyForcibly().waitFor();
         }

@@ -46,8 +46,19 @@ class OutOfMemoryTest {
         try (NDManager manager = NDManager.newBaseManager()) {
             NDArray held = manager.ones(new Shape(10));
             Arrays.drop(manager, 100);
-            assertThrows(EngineException.class, () -> held.tile(1L << 50));
+            EngineException e = assertThrows(EngineException.class, () -> held.tile(1L << 50));
+            assertTrue(e.getMessage().contains("[ebb] it was tried twice"), e.getMessage());
             assertEquals(10f, Arrays.sum(held));
+        }
+    }
+
+    /** A second try would draw other numbers. */
+    @Test
+    void randomNumbersAreNotTriedAgain() {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            Arrays.drop(manager, 100);
+            EngineException e = assertThrows(EngineException.class, () -> manager.randomNormal(TOO_MUCH));
+            assertTrue(e.getMessage().contains("[ebb] it is not tried twice"), e.getMessage());
         }
     }
 
