@@ -1,6 +1,7 @@
 #include "ops/axes.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ebb::ops {
 
@@ -30,7 +31,11 @@ Shape broadcast(const OpCall& call, const Shape& a, const Shape& b) {
 
 std::int64_t extent(const Shape& shape, std::size_t from, std::size_t to) noexcept {
   std::int64_t product = 1;
-  for (std::size_t i = from; i < to; ++i) product *= shape.dims()[i];
+  for (std::size_t i = from; i < to; ++i) {
+    // Only of an empty tensor, where an extent of 0 is among the others.
+    if (__builtin_mul_overflow(product, shape.dims()[i], &product)) [[unlikely]]
+      product = std::numeric_limits<std::int64_t>::max();
+  }
   return product;
 }
 

@@ -48,6 +48,7 @@ void reshape(OpCall& call) {
   call.check(dims.size() <= kMaxRank, "rank {} was given, at most {} is allowed", dims.size(),
              kMaxRank);
   std::int64_t known = 1;
+  bool fits = true;  // into 64 bits
   std::size_t open = dims.size();
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == -1 && open == dims.size()) {
@@ -55,13 +56,13 @@ void reshape(OpCall& call) {
     } else {
       call.check(dims[i] >= 0, "shape {} was given, one extent of -1 is allowed",
                  dims_to_string(dims));
-      known *= dims[i];
+      fits = !__builtin_mul_overflow(known, dims[i], &known) && fits;
     }
   }
   const std::int64_t total = elements(x.shape);
   if (open < dims.size()) dims[open] = known == 0 ? 0 : total / known;
   const Shape shape{std::span<const std::int64_t>(dims)};
-  call.check(elements(shape) == total, "shape {} was given for {} elements of {}",
+  call.check(fits && elements(shape) == total, "shape {} was given for {} elements of {}",
              dims_to_string(dims), total, x.shape.to_string());
   if (x.dense) return view_as(call, shape, dense_strides(shape));
   if (const std::optional<Strides> strides = reshaped(x, shape)) {

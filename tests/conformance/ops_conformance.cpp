@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 #include <span>
 
 #include "backends/cpu/element.hpp"
@@ -222,6 +223,18 @@ class OpConformance : public testing::Test {
   }
   return true;
 }();
+
+// But the random ones, which ops_random.cpp has.
+TEST(OpCases, AreThereForEveryOperation) {
+  std::set<std::string_view> found{"RandomUniform", "RandomNormal", "Multinomial"};
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const testing::TestSuite& suite = *all.GetTestSuite(i);
+    if (suite.name() != std::string_view("OpConformance")) continue;
+    for (int j = 0; j < suite.total_test_count(); ++j) found.insert(suite.GetTestInfo(j)->name());
+  }
+  for (const ops::OpSpec& spec : ops::kTable) EXPECT_TRUE(found.contains(spec.name)) << spec.name;
+}
 
 }  // namespace
 }  // namespace ebb::test

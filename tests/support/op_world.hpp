@@ -15,6 +15,7 @@ template <typename T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, float>) return DType::kFloat32;
   if constexpr (std::is_same_v<T, std::int32_t>) return DType::kInt32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return DType::kInt64;
   if constexpr (std::is_same_v<T, double>) return DType::kFloat64;
   return DType::kUnknown;
 }

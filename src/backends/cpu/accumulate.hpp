@@ -2,13 +2,14 @@
 #pragma once
 
 #include "backends/cpu/element.hpp"
+#include "backends/cpu/wrapping.hpp"
 
 namespace ebb::cpu {
 
 template <typename T>
 void add_to(T& sum, T value) noexcept {
   using Number = Arithmetic<T>;
-  sum = convert<T>(static_cast<Number>(convert<Number>(sum) + convert<Number>(value)));
+  sum = convert<T>(wrapping_sum(convert<Number>(sum), convert<Number>(value)));
 }
 
 }  // namespace ebb::cpu

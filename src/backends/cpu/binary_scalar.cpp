@@ -1,6 +1,7 @@
 // Binary operations on any dtype, one element at a time.
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/rows.hpp"
+#include "backends/cpu/wrapping.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -50,17 +51,6 @@ void add_comparison(BinaryRows& rows, ops::OpId id, Function function) {
   }
 }
 
-// Integer overflow wraps around, as in the arrays that hold the results.
-template <typename A, typename Function>
-A wrapping(A a, A b, Function function) {
-  if constexpr (std::is_integral_v<A>) {
-    using U = std::make_unsigned_t<A>;
-    return static_cast<A>(function(static_cast<U>(a), static_cast<U>(b)));
-  } else {
-    return function(a, b);
-  }
-}
-
 // The sign is the divisor's.
 template <typename A>
 A floor_mod(A a, A b) {
@@ -79,7 +69,7 @@ template <typename A>
 A floor_quotient(A a, A b) {
   if constexpr (std::is_integral_v<A>) {
     if (b == 0) return 0;
-    if (b == -1) return static_cast<A>(0 - static_cast<std::make_unsigned_t<A>>(a));
+    if (b == -1) return negated(a);
     return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
   } else {
     return std::floor(a / b);
@@ -115,12 +105,10 @@ A smaller(A a, A b) {
 }
 
 void add_arithmetic(BinaryRows& rows) {
-  add_any(rows, op_id("Add"),
-          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+  add_any(rows, op_id("Add"), [](auto a, auto b) { return wrapping_sum(a, b); });
   add_any(rows, op_id("Sub"),
           [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); });
-  add_any(rows, op_id("Multiply"),
-          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
+  add_any(rows, op_id("Multiply"), [](auto a, auto b) { return wrapping_product(a, b); });
   add_any(rows, op_id("SquaredDifference"), [](auto a, auto b) {
     return wrapping(a, b, [](auto x, auto y) { return (x - y) * (x - y); });
   });

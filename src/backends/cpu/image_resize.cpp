@@ -78,7 +78,8 @@ void bilinear_row(const float* top, const float* bottom, float fraction, const T
 }
 
 void resize_bilinear(OpCall& call) {
-  const auto& [from, to, align, half] = call.params<ops::ResizeWalk>();
+  const ops::ImageSize& from = call.params<ops::ResizeWalk>().images;
+  const ops::ImageSize& to = call.params<ops::ResizeWalk>().resized;
   const Tap* rows = taps<Tap>(call, from.height, to.height, bilinear_tap);
   const Tap* columns = taps<Tap>(call, from.width, to.width, bilinear_tap);
   const float* x = call.in<float>(0);
@@ -97,7 +98,8 @@ void resize_bilinear(OpCall& call) {
 // Gradients add up where they came from; images are independent.
 template <typename Spread>
 void spread_gradient(OpCall& call, Spread spread) {
-  const auto& [images, dy, align, half] = call.params<ops::ResizeWalk>();
+  const ops::ImageSize& images = call.params<ops::ResizeWalk>().images;
+  const ops::ImageSize& dy = call.params<ops::ResizeWalk>().resized;
   const float* from = call.in<float>(1);
   float* dx = call.out<float>(0);
   parallel_for(images.batch, kGrain / std::max<std::int64_t>(dy.image(), 1) + 1,
@@ -110,7 +112,8 @@ void spread_gradient(OpCall& call, Spread spread) {
 }
 
 void resize_bilinear_grad(OpCall& call) {
-  const auto& [images, dy, align, half] = call.params<ops::ResizeWalk>();
+  const ops::ImageSize& images = call.params<ops::ResizeWalk>().images;
+  const ops::ImageSize& dy = call.params<ops::ResizeWalk>().resized;
   const Tap* rows = taps<Tap>(call, images.height, dy.height, bilinear_tap);
   const Tap* columns = taps<Tap>(call, images.width, dy.width, bilinear_tap);
   spread_gradient(call, [&, row = images.row(), channels = images.channels, height = dy.height,
@@ -134,7 +137,8 @@ void resize_bilinear_grad(OpCall& call) {
 }
 
 void resize_nearest(OpCall& call) {
-  const auto& [from, to, align, half] = call.params<ops::ResizeWalk>();
+  const ops::ImageSize& from = call.params<ops::ResizeWalk>().images;
+  const ops::ImageSize& to = call.params<ops::ResizeWalk>().resized;
   const auto* rows = taps<std::int64_t>(call, from.height, to.height, nearest_tap);
   const auto* columns = taps<std::int64_t>(call, from.width, to.width, nearest_tap);
   visit_size(call.input(0).dtype, [&]<typename T>(Type<T>) {
@@ -154,7 +158,8 @@ void resize_nearest(OpCall& call) {
 }
 
 void resize_nearest_grad(OpCall& call) {
-  const auto& [images, dy, align, half] = call.params<ops::ResizeWalk>();
+  const ops::ImageSize& images = call.params<ops::ResizeWalk>().images;
+  const ops::ImageSize& dy = call.params<ops::ResizeWalk>().resized;
   const auto* rows = taps<std::int64_t>(call, images.height, dy.height, nearest_tap);
   const auto* columns = taps<std::int64_t>(call, images.width, dy.width, nearest_tap);
   spread_gradient(call, [&, row = images.row(), channels = images.channels, height = dy.height,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/accumulate.hpp"
 #include "backends/cpu/copy.hpp"
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
@@ -92,9 +93,7 @@ void scatter_nd(OpCall& call) {
   fill(out.dtype, out.data, ops::elements(out.shape), 0);
   if (ops::elements(out.shape) == 0) return;
   visit(out.dtype, [&]<typename T>(Type<T>) {
-    using A = Arithmetic<T>;
-    scatter<T>(call, call.in<std::int32_t>(0), call.in<T>(1),
-               [](T& to, T from) { to = convert<T>(convert<A>(to) + convert<A>(from)); });
+    scatter<T>(call, call.in<std::int32_t>(0), call.in<T>(1), add_to<T>);
   });
 }
 

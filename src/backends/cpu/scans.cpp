@@ -1,4 +1,5 @@
 // Scans and counts.
+#include "backends/cpu/accumulate.hpp"
 #include "backends/cpu/copy.hpp"
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/families.hpp"
@@ -10,14 +11,6 @@ namespace {
 
 using ops::op_id;
 using ops::OpCall;
-
-// The next total; integers wrap around.
-template <bool kProduct, typename A>
-A next(A total, A value) {
-  using W = std::conditional_t<std::is_integral_v<A>, std::uint64_t, A>;
-  const W a = static_cast<W>(total), b = static_cast<W>(value);
-  return static_cast<A>(kProduct ? a * b : a + b);
-}
 
 template <bool kProduct>
 void scan(OpCall& call) {
@@ -32,7 +25,8 @@ void scan(OpCall& call) {
       for (std::int64_t i = 0; i < p.count; ++i) {
         const std::int64_t position = base + (p.reversed ? p.count - 1 - i : i) * p.inner;
         if (p.exclusive) y[position] = convert<T>(total);
-        total = next<kProduct>(total, convert<A>(x[position]));
+        const A value = convert<A>(x[position]);
+        total = kProduct ? wrapping_product(total, value) : wrapping_sum(total, value);
         if (!p.exclusive) y[position] = convert<T>(total);
       }
     }
@@ -57,8 +51,11 @@ void bincount(OpCall& call) {
       call.check(values[i] >= 0, "{} was given, at least 0 is allowed", values[i]);
       if (values[i] >= size) continue;
       T& bin = out[i / columns * size + values[i]];
-      const A more = weighted ? convert<A>(weights[i]) : A(1);
-      bin = binary ? convert<T>(A(1)) : convert<T>(convert<A>(bin) + more);
+      if (binary) {
+        bin = convert<T>(A(1));
+      } else {
+        add_to(bin, weighted ? weights[i] : convert<T>(A(1)));
+      }
     }
   });
 }
@@ -73,14 +70,12 @@ void segment_sum(OpCall& call) {
   fill(call.output(0).dtype, call.output(0).data, segments * width, 0);
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {
     using Out = std::conditional_t<std::is_same_v<T, Bool>, std::int32_t, T>;
-    using A = Arithmetic<Out>;
     const T* x = call.in<T>(0);
     Out* out = call.out<Out>(0);
     for (std::int64_t i = 0; i < rows; ++i) {
       if (to[i] < 0 || to[i] >= segments) continue;  // dropped, as TensorFlow does
       for (std::int64_t j = 0; j < width; ++j) {
-        Out& sum = out[to[i] * width + j];
-        sum = convert<Out>(convert<A>(sum) + convert<A>(x[i * width + j]));
+        add_to(out[to[i] * width + j], convert<Out>(x[i * width + j]));
       }
     }
   });

@@ -1,3 +1,5 @@
+// The team that is OpenMP's. Under ThreadSanitizer team_threads.cpp takes its place.
+#if !defined(__SANITIZE_THREAD__)
 #include "backends/cpu/team.hpp"
 
 #include <dlfcn.h>
@@ -7,13 +9,6 @@
 
 namespace ebb::cpu {
 namespace {
-
-#if defined(__SANITIZE_THREAD__)
-// libgomp synchronises by futexes that ThreadSanitizer does not see: every loop would be reported.
-constexpr bool kUseOpenMp = false;
-#else
-constexpr bool kUseOpenMp = true;
-#endif
 
 // About ten microseconds: back-to-back loops find the team awake, an idle team is off the cores.
 constexpr const char* kSpinCount = "2000";
@@ -55,7 +50,7 @@ void* load_waiting_passively() {
 
 OpenMp load_openmp() {
   OpenMp openmp;
-  void* library = kUseOpenMp ? load_waiting_passively() : nullptr;
+  void* library = load_waiting_passively();
   const bool complete = library != nullptr &&
                         find(library, "omp_get_thread_num", openmp.thread_num) &&
                         find(library, "omp_get_num_threads", openmp.num_threads) &&
@@ -113,3 +108,4 @@ Alone::~Alone() {
 }
 
 }  // namespace ebb::cpu
+#endif  // __SANITIZE_THREAD__

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/rows.hpp"
+#include "backends/cpu/wrapping.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -120,8 +121,8 @@ constexpr auto kSelu = [](auto a, const double*) {
 constexpr auto kClip = [](auto a, const double* attributes) {
   // Limits beyond 64-bit integers, infinite ones too, do not limit them.
   using A = decltype(a);
-  if (static_cast<double>(a) > attributes[1]) return static_cast<A>(attributes[1]);
-  if (static_cast<double>(a) < attributes[0]) return static_cast<A>(attributes[0]);
+  if (static_cast<double>(a) > attributes[1]) return convert<A>(attributes[1]);
+  if (static_cast<double>(a) < attributes[0]) return convert<A>(attributes[0]);
   return a;
 };
 
@@ -141,7 +142,7 @@ constexpr auto kLeaky = [](auto a, const double* attributes) {
 constexpr auto kRound = [](auto a, const double*) { return std::nearbyint(floating(a)); };
 
 void add_arithmetic(UnaryRows& rows) {
-  add_real(rows, op_id("Abs"), [](auto a, const double*) { return a < 0 ? -a : a * 1; });
+  add_real(rows, op_id("Abs"), [](auto a, const double*) { return a < 0 ? negated(a) : a; });
   add_real(rows, op_id("Ceil"), [](auto a, const double*) { return std::ceil(floating(a)); });
   add_real(rows, op_id("Floor"), [](auto a, const double*) { return std::floor(floating(a)); });
   add_real(rows, op_id("Round"), kRound);
@@ -152,8 +153,8 @@ void add_arithmetic(UnaryRows& rows) {
   add_real(rows, op_id("Sign"), [](auto a, const double*) {
     return decltype(a)(a > 0 ? 1 : a < 0 ? -1 : 0);
   });
-  add_any(rows, op_id("Neg"), [](auto a, const double*) { return -a; });
-  add_any(rows, op_id("Square"), [](auto a, const double*) { return a * a; });
+  add_any(rows, op_id("Neg"), [](auto a, const double*) { return negated(a); });
+  add_any(rows, op_id("Square"), [](auto a, const double*) { return wrapping_product(a, a); });
   add_any(rows, op_id("Reciprocal"), [](auto a, const double*) {
     const auto x = floating(a);
     return std::remove_const_t<decltype(x)>(1) / x;

@@ -52,6 +52,8 @@ TEST_F(Views, ReshapeSaysWhatDoesNotFit) {
   const Handle x = make({2, 6});
   EXPECT_ERROR(run(op_id("Reshape"), {x}, {2, 5, -1}), kInvalidArgument, "[Reshape]", "12");
   EXPECT_ERROR(run(op_id("Reshape"), {x}, {2, -1, -1}), kInvalidArgument, "[Reshape]", "-1");
+  EXPECT_ERROR(run(op_id("Reshape"), {x}, {3, 0x1p32, 0x1p32, -1}), kInvalidArgument,
+               "[Reshape] shape [4294967296,4294967296", "12 elements");
   EXPECT_ERROR(run(op_id("ExpandDims"), {x}, {4}), kInvalidArgument, "[ExpandDims] axis 4",
                "-3 to 2");
   EXPECT_EQ(context_->memory().books.live, 1u);
