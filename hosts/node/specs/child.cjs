@@ -1,4 +1,4 @@
-// Runs the bundled specs in this process: child.cjs <bundle> <cpu|wasm|ebb> <off|on|forced> <result.json>
+// Runs the bundled specs in this process: child.cjs <bundle> <cpu|wasm|ebb> <off|on|usual|forced> <result.json>
 const { writeFileSync } = require('node:fs');
 const { dirname } = require('node:path');
 const jasmineCore = require('jasmine-core');
