@@ -1,4 +1,4 @@
-// Runs the bundled specs in this process: child.cjs <bundle> <cpu|wasm|ebb> <off|on|forced> <result.json>
+// Runs the bundled specs in this process: child.cjs <bundle> <cpu|wasm|ebb> <off|on|usual|forced> <result.json>
 const { writeFileSync } = require('node:fs');
 const { dirname } = require('node:path');
 const jasmineCore = require('jasmine-core');
@@ -32,6 +32,16 @@ function collectAtRandom(engine, ebb) {
   };
 }
 
+/** What the spec that runs has made: held until it ends, so that no collection can change what it counts. */
+const made = [];
+function holdWhileSpecRuns(engine) {
+  const { trackTensor } = engine;
+  engine.trackTensor = (tensor, backend) => {
+    made.push(tensor);
+    trackTensor(tensor, backend);
+  };
+}
+
 const classes = {};
 let ebb;
 globalThis.ebbSpecs = {
@@ -44,6 +54,7 @@ globalThis.ebbSpecs = {
     if (mode !== 'off') {
       ebb = require('..');
       ebb.reclaim.on();
+      if (mode === 'on') holdWhileSpecRuns(engine);
       if (mode === 'forced') collectAtRandom(engine, ebb);
     }
     const { setBackend } = engine;
@@ -70,9 +81,8 @@ require(bundle);
 const specs = {};
 let duplicates = 0;
 env.addReporter({
-  // Between specs, and with room for all that one of them makes (run.mjs), so that V8 has no reason of its own to
-  // collect in the middle of one that counts what it dropped.
   specStarted() {
+    made.length = 0;
     if (mode === 'on') ebb.collect('minor');
   },
   specDone({ fullName, status, failedExpectations }) {

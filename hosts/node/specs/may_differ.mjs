@@ -1,6 +1,6 @@
-// Specs that may fail when collections are forced at random points, by name, with the reason: they count tensors,
+// Specs that may fail when a collection comes in the middle of one, by name, with the reason: they count tensors,
 // or name variables, that they no longer hold, and Ebb may have given them back by then. Which of them fail depends
-// on the lot. Nothing but a wrong count is accepted from these: a wrong value stays a fault.
+// on when it comes. Nothing but a wrong count is accepted from these: a wrong value stays a fault.
 const DROPPED_LOSS = 'counts the losses that minimize() returned and it dropped';
 const DROPPED_TENSORS = 'counts tensors that it made and dropped';
 const DROPPED_INPUT = 'counts the input and the result, which it dropped';

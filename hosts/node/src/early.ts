@@ -2,9 +2,9 @@
 // caches, and a scavenge of the few objects in front of it costs less than fetching other memory.
 
 /** Bytes by which tensors grow from one to the next. */
-const STEP = 8 << 20;
+const STEP = 10 << 20;
 /** Most of the time that they may take: while they find what they are for, and while they do not. */
-const SHARE = 0.2;
+const SHARE = 0.25;
 const SHARE_IN_VAIN = 0.01;
 
 export class EarlyCollections {

@@ -130,6 +130,26 @@ again(1);`,
   }
 });
 
+test('AsyncLocalStorage starts with the first tidy that waits, and nothing is printed', () => {
+  writeFileSync(
+    join(project, 'storage.js'),
+    `const { AsyncLocalStorage } = require('node:async_hooks');
+const { run } = AsyncLocalStorage.prototype; let runs = 0;
+AsyncLocalStorage.prototype.run = function (...args) { runs++; return run.apply(this, args); };
+const tf = require('@tensorflow/tfjs'); tf.enableProdMode();
+const ebb = require('ebb-tfjs'); ebb.reclaim.on();
+(async () => {
+  await tf.setBackend('cpu');
+  for (let i = 0; i < 3000; i++) tf.tidy(() => tf.tensor1d([i]).add(1)).square();
+  ebb.collect(); await null;
+  const before = runs;
+  await ebb.tidy(async () => { await null; return tf.scalar(1); });
+  console.log(before, runs > before);
+})();`,
+  );
+  assert.deepEqual(node(['storage.js']), { out: '0 true', err: '', status: 0 });
+});
+
 test('import and require give one instance', () => {
   assert.equal(node(['module.mjs']).out, 'true true true function');
 });
