@@ -96,6 +96,14 @@ void add(Figures& figures, const std::string& name, Bench& bench, const Size& si
   figures.add(name, best_in_turns(once(ours), once(bare), 150), Goal::kAtMost, goal);
 }
 
+// PyTorch's time was taken on a machine of this kind, on two threads.
+void add_stated(Figures& figures, Bench& bench) {
+  Convolution work(bench, {32, 64, 3, 16}, false);
+  const Measure ours = on_wall(1, [&] { work.run(); });
+  figures.add("conv 32x64x64x3, 16 of 3x3, to PyTorch's (us)", measure_against(ours, 1400, 100),
+              Goal::kAtMost, 1.0);
+}
+
 // One core that does something else.
 class BusyCore {
  public:
@@ -137,6 +145,7 @@ int main_of_convolutions() {
       true, 1.1);
   add_busy(figures, bench);
   add(figures, "conv 32x64x64x3, 16 of 3x3 / bare oneDNN, ns", bench, {32, 64, 3, 16}, false, 1.1);
+  add_stated(figures, bench);
   return figures.write();
 }
 

@@ -52,6 +52,14 @@ Pair best_in_turns(const Measure& ours, const Measure& peer, int rounds) {
   return {our_best, peer_best, our_best / peer_best};
 }
 
+Pair measure_against(const Measure& ours, double stated, int rounds) {
+  ours();
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) times.push_back(ours());
+  const double time = median(std::move(times));
+  return {time, stated, time / stated};
+}
+
 void Figures::add(const std::string& figure, Pair pair, Goal kind, double goal) {
   const bool reached = kind == Goal::kAtMost ? pair.ratio <= goal : pair.ratio >= goal;
   rows_.push_back({figure, pair, kind, goal, reached});
@@ -88,6 +96,15 @@ double time_each_on_wall(long n, const std::function<void(long)>& work) {
   const double start = now(CLOCK_MONOTONIC);
   work(n);
   return (now(CLOCK_MONOTONIC) - start) / double(n);
+}
+
+Measure on_wall(long times, std::function<void()> work) {
+  return [times, work = std::move(work)] {
+    const auto loop = [&](long n) {
+      for (long i = 0; i < n; ++i) work();
+    };
+    return time_each_on_wall(times, loop) / 1000;
+  };
 }
 
 }  // namespace ebb::bench

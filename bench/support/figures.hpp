@@ -24,6 +24,9 @@ Pair measure_in_turns(const Measure& ours, const Measure& peer, int rounds = 15)
 // disturb most, such as how two threads scale.
 Pair best_in_turns(const Measure& ours, const Measure& peer, int rounds);
 
+// Ours alone against a figure that was stated, not measured here: the median over the rounds.
+Pair measure_against(const Measure& ours, double stated, int rounds = 25);
+
 enum class Goal { kAtMost, kAtLeast };
 
 class Figures {
@@ -53,5 +56,7 @@ class Figures {
 double time_each(long n, const std::function<void(long)>& work);
 // By the clock on the wall: for work of several threads.
 double time_each_on_wall(long n, const std::function<void(long)>& work);
+// `work` over and over, by the clock on the wall, in microseconds.
+Measure on_wall(long times, std::function<void()> work);
 
 }  // namespace ebb::bench

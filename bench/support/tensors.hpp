@@ -25,6 +25,9 @@ class Bench {
     ops::run({*context_, cpu_}, op, inputs, attributes, {&result, 1});
     context_->dispose(result.handle);
   }
+  void make_and_end(const Shape& shape) {
+    context_->dispose(context_->make({.device = &cpu_, .shape = shape}));
+  }
 
  private:
   Device& cpu_ = Device::open({.name = "cpu"});

@@ -237,10 +237,14 @@ Walk<K> walk_along(const Shape& out, const std::array<Strides, K>& steps) noexce
     const std::int64_t dim = out.dims()[i];
     if (dim == 1) continue;
     const std::size_t last = walk.axes - 1;
-    bool joins = walk.axes > 0;
-    for (std::size_t k = 0; joins && k < K; ++k) joins = walk.step[k][last] == steps[k][i] * dim;
+    // Extents of an empty tensor may be too large to be multiplied: such axes stay apart.
+    std::int64_t joined = dim, reach = 0;
+    bool joins = walk.axes > 0 && !__builtin_mul_overflow(walk.extent[last], dim, &joined);
+    for (std::size_t k = 0; joins && k < K; ++k) {
+      joins = !__builtin_mul_overflow(steps[k][i], dim, &reach) && walk.step[k][last] == reach;
+    }
     const std::size_t at = joins ? last : walk.axes++;
-    walk.extent[at] = joins ? walk.extent[at] * dim : dim;
+    walk.extent[at] = joins ? joined : dim;
     for (std::size_t k = 0; k < K; ++k) walk.step[k][at] = steps[k][i];
   }
   if (walk.axes == 0) walk.extent[walk.axes++] = 1;  // one element

@@ -28,6 +28,12 @@ void pack_plainly(const Operand& from, std::byte* to) {
 
 constinit std::atomic<Pack> strided_pack{pack_plainly};
 
+// Only extents of an empty tensor wrap around, and its steps lead nowhere.
+std::int64_t times(std::int64_t step, std::int64_t extent) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(step) *
+                                   static_cast<std::uint64_t>(extent));
+}
+
 }  // namespace
 
 Strides dense_strides(const Shape& shape) noexcept {
@@ -35,7 +41,7 @@ Strides dense_strides(const Shape& shape) noexcept {
   std::int64_t step = 1;
   for (std::size_t i = shape.rank(); i-- > 0;) {
     strides[i] = step;
-    step *= shape.dims()[i];
+    step = times(step, shape.dims()[i]);
   }
   return strides;
 }
@@ -47,7 +53,7 @@ bool is_dense(const Shape& shape, const Strides& strides) noexcept {
     const std::int64_t dim = shape.dims()[i];
     if (dim == 0) return true;
     as_dense = as_dense && (dim == 1 || strides[i] == step);
-    step *= dim;
+    step = times(step, dim);
   }
   return as_dense;
 }

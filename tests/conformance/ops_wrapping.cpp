@@ -47,5 +47,18 @@ TEST_F(WrappingOps, OfSums) {
   EXPECT_EQ(run("SparseSegmentSum", {ends_, order, zeros}), (Integers{kHalf - 2}));
 }
 
+// An extent of 0 makes a tensor empty, however large the others are.
+TEST(EmptyOps, MayHaveExtentsTooLargeToMultiply) {
+  OpWorld world;
+  constexpr std::int64_t kLarge = std::int64_t{1} << 33;
+  const Handle one = world.make<float>({1}, {1});
+  for (const Shape& shape : {Shape{kLarge, kLarge, 0}, Shape{0, kLarge, kLarge}}) {
+    const Handle x = world.make(DType::kFloat32, shape);
+    const std::vector<ops::OpResult> sum = world.run("Add", {x, one});
+    EXPECT_EQ(sum.front().shape, shape);
+    EXPECT_TRUE(world.read<float>(sum.front()).empty());
+  }
+}
+
 }  // namespace
 }  // namespace ebb::test

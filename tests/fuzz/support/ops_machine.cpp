@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kBudget = 4 << 20;
 constexpr std::size_t kMostTensors = 24;
 constexpr int kMostCalls = 400;
+constexpr std::int64_t kMostElements = 1 << 14;  // of an operand: it is filled one by one
 constexpr std::size_t kMostResults = 16;
 
 constexpr ebb_dtype kUsual[] = {EBB_FLOAT32, EBB_FLOAT32, EBB_FLOAT32, EBB_INT32, EBB_BOOL};
@@ -108,9 +109,12 @@ ebb_handle OpsMachine::operand() {
 void OpsMachine::read_shape() {
   if (in_.byte() < 0x60) return;
   shape_.resize(in_.byte() % 16 < 14 ? in_.byte() % 5 : in_.byte() % 7);
+  std::int64_t elements = 1;
   for (std::int64_t& dim : shape_) {
     const std::uint8_t kind = in_.byte();
     dim = kind < 0xF0 ? 1 + kind % 5 : kind % 3 == 0 ? 0 : kind % 40;
+    if (elements * dim > kMostElements) dim = 1;
+    elements *= dim;
   }
 }
 
