@@ -66,7 +66,7 @@ bench: deps ## Run the benchmarks and print the table of figures
 soak: deps ## Run fuzzers, randomised suites, a careless server and more for SOAK_MINUTES (10) each
 	@python3 tools/run_tests.py --jobs $(JOBS) --soak $(SOAK_MINUTES)
 
-specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, and collections forced
+specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, as a user would, and collections forced
 	@$(NPM) specs
 
 format: deps ## Format C, C++, TypeScript and JavaScript
