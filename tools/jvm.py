@@ -20,6 +20,8 @@ SETS = {"0.35.1": [], "0.28.0": ["-Pdjl-0.28"], "0.24.0": ["-Pdjl-0.24"], "0.20.
 NEWEST, *_, SEED = SETS
 SOAK_SECONDS = 600
 MAVEN = ["mvn", "-B", "-q", "-Dstyle.color=never"]
+# Some tests measure memory and shares of time beside whatever else the machine does; Maven lists those it tried again.
+TRY_AGAIN = "-Dsurefire.rerunFailingTestsCount=1"
 
 
 def environment() -> dict[str, str]:
@@ -91,7 +93,7 @@ def test(djl: str) -> bool:
              [*behaviour, "-Dtest.reclaim=false", "-Dsurefire.reportNameSuffix=off"],
              [*behaviour, "-Debb.test.forced=true", "-Dsurefire.reportNameSuffix=forced"]]
     return all([passes(*MAVEN, "-f", PROJECT / "pom.xml", *SETS[djl],
-                       f"-Debb.mnist={mnist()}", *mode) for mode in modes])
+                       f"-Debb.mnist={mnist()}", TRY_AGAIN, *mode) for mode in modes])
 
 
 def passes(*command) -> bool:
