@@ -224,5 +224,6 @@ test('the types describe what is there', () => {
     'report',
     'tidy',
     'trace',
+    'trim',
   ]);
 });
