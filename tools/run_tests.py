@@ -269,7 +269,7 @@ def node_stage() -> list[Suite]:
     return [check("node lint", "npm", "--prefix", "hosts/node", "--silent", "run", "lint",
                   env=node_environment()),
             tap_suite("node", "test"), tap_suite("node package", "test:package"),
-            check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", 200_000, "wasm",
+            check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", 1_000_000, "wasm",
                   env=node_environment())]
 
 

@@ -12,8 +12,6 @@ const ebb = require('ebb-tfjs');
 const ITERATIONS = Number(process.argv[2] ?? 5_000_000);
 const BACKENDS = process.argv[3] ? [process.argv[3]] : ['cpu', 'wasm'];
 const BYTES_AN_ITERATION = 1;
-// A leak is there in each try, a page that V8 takes for good in one.
-const TRIES = 4;
 const CHUNK = 20_000;
 // V8 takes a while to find its sizes: rounds of warming up go on until two in a row end alike.
 const WARM_UP_ROUND = 100_000;
@@ -54,9 +52,11 @@ async function warmUp() {
   return resident;
 }
 
-/** One try: by how many bytes resident memory grew an iteration, and how much it is then. */
-async function attempt(backend, before) {
+async function measure(backend) {
+  if (!(await tf.setBackend(backend))) throw new Error(`backend ${backend} did not start`);
   const started = performance.now();
+  const { numTensors } = tf.memory();
+  const before = await warmUp();
   const after = await run(ITERATIONS);
   const growth = (after - before) / ITERATIONS;
   const seconds = (performance.now() - started) / 1000;
@@ -64,16 +64,6 @@ async function attempt(backend, before) {
     `${backend}: ${ITERATIONS} iterations in ${seconds.toFixed(0)} s, resident ${(before / 2 ** 20).toFixed(1)} MB, ` +
       `then ${(after / 2 ** 20).toFixed(1)} MB: ${growth.toFixed(3)} bytes an iteration`,
   );
-  return { growth, after };
-}
-
-async function measure(backend) {
-  if (!(await tf.setBackend(backend))) throw new Error(`backend ${backend} did not start`);
-  const { numTensors } = tf.memory();
-  let { growth, after } = await attempt(backend, await warmUp());
-  for (let i = 1; i < TRIES && growth > BYTES_AN_ITERATION; i++) {
-    ({ growth, after } = await attempt(backend, after));
-  }
   ebb.audit();
   const left = tf.memory().numTensors - numTensors;
   if (left !== 0) console.log(`FAULT ${backend}: ${left} tensors left`);

@@ -48,6 +48,8 @@ class MnistTest {
         assertTrue(on.get(EPOCHS - 1).arrays < 3_000, on::toString);
         assertTrue(growth(off) > 120, off::toString);
         assertTrue(growth(on) < 60, on::toString);
+        assertTrue(on.get(EPOCHS - 1).residentMb - on.get(EPOCHS - 2).residentMb < 40, on::toString);
+        assertTrue(on.get(EPOCHS - 1).residentMb - on.get(0).residentMb < 150, on::toString);
     }
 
     /** All there from the start, so that what grows is the engine's memory. */
