@@ -393,7 +393,7 @@ STAGES = [
     Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
     Stage("node versions", "the same tests on Node 20, 22, 24, 26", node_versions_stage,
           NODE_PACKAGE),
-    Stage("specs", "tfjs-core's on cpu, wasm and ebb: reclaim off, on, forced", specs_stage,
+    Stage("specs", "tfjs-core's on cpu, wasm and ebb: reclaim off, on, usual, forced", specs_stage,
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
           JVM_PROJECT),
