@@ -40,7 +40,7 @@ mkdir -p "$folder/src/backends" "$folder/src/ops" "$folder/libraries"
 cp -r include "$folder/include"
 cp -r src/backends/cuda "$folder/src/backends/cuda"
 cp -r src/ops/params "$folder/src/ops/params"
-cp src/backends/plan_key.hpp "$folder/src/backends/"
+cp src/backends/{both,element,plan_key}.hpp "$folder/src/backends/"
 cuda="$(tools/ensure_cuda.sh)"
 cp "$cuda"/include/cublas*.h "$cuda"/include/cudnn*.h "$folder/libraries/"
 # Node, the addon and what tfjs-core's specs need, where they are built (make node specs).

@@ -275,22 +275,6 @@ TEST(CudaElement, ConversionsGiveTheCpusBits) {
   }
 }
 
-TEST(CudaElement, EveryFloat16AndBfloat16GoesThereAndBack) {
-  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    cpu::Float16 half;
-    cpu::Bfloat16 brain;
-    half.bits = brain.bits = static_cast<std::uint16_t>(bits);
-    const float a = static_cast<float>(half), b = static_cast<float>(brain);
-    const cuda::Float16 own_half{half.bits};
-    const cuda::Bfloat16 own_brain{brain.bits};
-    ASSERT_EQ(cuda::bits_as<std::uint32_t>(cuda::widen(own_half)), cuda::bits_as<std::uint32_t>(a));
-    ASSERT_EQ(cuda::bits_as<std::uint32_t>(cuda::widen(own_brain)),
-              cuda::bits_as<std::uint32_t>(b));
-    ASSERT_EQ(cuda::to_float16(a).bits, cpu::Float16(a).bits);
-    ASSERT_EQ(cuda::to_bfloat16(b).bits, cpu::Bfloat16(b).bits);
-  }
-}
-
 // ---- keys
 
 TEST(CudaElement, KeysAreInTheOrderOfTheValues) {

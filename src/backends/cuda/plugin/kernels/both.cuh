@@ -1,26 +1,11 @@
-// Code that nvcc compiles for the device and any compiler for the host, so that it can be tested
-// without a GPU.
+// What kernels share with their tests on the host.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-
-#ifdef __CUDACC__
-#define EBB_BOTH __host__ __device__ __forceinline__
-#else
-#define EBB_BOTH inline
-#endif
+#include "backends/both.hpp"
 
 namespace ebb::cuda {
 
-// The bits of one type as another of the same size.
-template <typename To, typename From>
-EBB_BOTH To bits_as(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  memcpy(&to, &from, sizeof to);
-  return to;
-}
+using namespace backends;
 
 // Products and sums that are rounded each for itself: on the device a * b + c would become one
 // fused operation, which the CPU does not have.

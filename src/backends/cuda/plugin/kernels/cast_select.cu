@@ -139,7 +139,7 @@ void select(Call& call) {
   if (count == 0) return;
   const ebb_cuda_tensor &c = call.input(0), &t = call.input(1), &e = call.input(2);
   const bool one = c.rank == 0;
-  visit_size(size_of(dtype_of(out)), [&]<typename T>(Type<T>) {
+  visit_size(dtype_of(out), [&]<typename T>(Type<T>) {
     if (c.dense != 0 && t.dense != 0 && e.dense != 0) {
       return for_each(call.stream(), count, "Select",
                       Choose<T>{call.in<std::uint8_t>(0), call.in<T>(1), call.in<T>(2),

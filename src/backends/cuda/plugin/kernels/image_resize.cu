@@ -101,7 +101,7 @@ EBB_CUDA_KERNEL(ResizeBilinear, resize_bilinear);
 
 void resize_nearest(Call& call) {
   const auto& walk = call.params<ops::ResizeWalk>();
-  visit_size(size_of(dtype_of(call.input(0))), [&]<typename T>(Type<T>) {
+  visit_size(dtype_of(call.input(0)), [&]<typename T>(Type<T>) {
     for_each(call.stream(), elements(call.output(0)), "ResizeNearestNeighbor",
              Nearest<T>{call.in<T>(0), call.out<T>(0), image::Size(walk.images),
                         image::Size(walk.resized), rows_of(walk), columns_of(walk)});

@@ -124,7 +124,7 @@ void top_k(Call& call) {
     const std::byte* x = call.in<std::byte>(0) + row * walk.length * size;
     const Sorted sorted = has_wide_keys(dtype) ? sort_wide(call, x, dtype, rows, walk.length)
                                                : sort_narrow(call, x, dtype, rows, walk.length);
-    visit_size(size_of(dtype), [&]<typename T>(Type<T>) {
+    visit_size(dtype, [&]<typename T>(Type<T>) {
       for_each(call.stream(), rows * walk.k, "TopK",
                TakeFirst<T>{reinterpret_cast<const T*>(x), call.out<T>(0) + row * walk.k,
                             call.out<std::int32_t>(1) + row * walk.k, sorted.entries,

@@ -149,7 +149,7 @@ void unique(Call& call) {
   const ebb_cuda_tensor values = call.make(dtype_of(x), {dims, x.rank});
   const std::int64_t extent[1] = {walk.extent};
   const ebb_cuda_tensor indices = call.make(DType::kInt32, extent);
-  visit_size(size_of(dtype_of(x)), [&]<typename T>(Type<T>) {
+  visit_size(dtype_of(x), [&]<typename T>(Type<T>) {
     for_each(call.stream(), walk.before * chosen.count * walk.after, "Unique",
              CopySlices<T>{call.in<T>(0), static_cast<T*>(values.data), chosen.slices, chosen.count,
                            walk.extent, walk.after});
