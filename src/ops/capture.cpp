@@ -63,7 +63,7 @@ void Replay::run() { device_->link()->replay(graph_, stream_); }
 
 void Replay::set(const Tensor& place, const Tensor& from) {
   const Operand to = operand_of(place);
-  const Operand values = operand_of(from);
+  Operand values = operand_of(from);
   if (!(to.shape == values.shape) || to.dtype != values.dtype) {
     raise(ErrorKind::kInvalidArgument,
           "[replay] {} of shape {} was given, the recorded work takes {} of shape {}: capture it "
@@ -74,6 +74,11 @@ void Replay::set(const Tensor& place, const Tensor& from) {
     raise(ErrorKind::kInvalidArgument, "[replay] the tensor is on device {}, the work on {}",
           to.memory.device().name(), device_->name());
   }
+  if (!to.dense) {
+    raise(ErrorKind::kInvalidArgument,
+          "[replay] the place is a view of a part of a tensor, a whole one is needed");
+  }
+  from.context().make_readable(from.handle(), values);
   const std::size_t bytes = bytes_of(to.shape, size_of(to.dtype));
   Device& source = values.memory.device();
   if (&source == device_) {

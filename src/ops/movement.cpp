@@ -17,11 +17,20 @@ void move(OpCall& call, const Shape& shape, const CopyPlan& plan) {
 // What a view may keep alive at most, in its own sizes: a small part of a large tensor is copied.
 constexpr std::uint64_t kMostKept = 4;
 
+// Between neighbours along the last axis that has some.
+std::int64_t inner_step(const Shape& shape, const Strides& strides) {
+  for (std::size_t i = shape.rank(); i-- > 0;) {
+    if (shape.dims()[i] != 1) return strides[i];
+  }
+  return 1;
+}
+
 bool is_worth_a_view(const Operand& x, DType dtype, const Shape& shape, const Strides& strides) {
   const std::uint64_t bytes = bytes_of(shape, size_of(dtype));
   if (bytes == 0) return false;
   if (is_dense(shape, strides)) return true;
-  if (x.memory.device().link() != nullptr) return false;  // a GPU's kernels take dense operands
+  // A GPU reads neighbours together; where they lie apart, one copy by tiles costs less.
+  if (x.memory.device().link() != nullptr && inner_step(shape, strides) != 1) return false;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     if (strides[i] < 0) return false;  // backwards through memory: no kernel gains by it
   }

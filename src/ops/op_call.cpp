@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ebb/ops/run.hpp"
+#include "ops/kernels.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -49,7 +50,7 @@ std::string_view expected(AttributeType type) noexcept {
 // For all that a call may leave there, so that keeping it cannot fail.
 void make_room(std::vector<StorageRef>& kept, std::size_t inputs) {
   constexpr std::size_t kResults = 128;
-  const std::size_t needed = kept.size() + inputs + kResults;
+  const std::size_t needed = kept.size() + 2 * inputs + kResults;  // an input, and what it was
   if (kept.capacity() < needed) kept.reserve(std::max(needed, 2 * kept.capacity()));
 }
 
@@ -225,6 +226,33 @@ void OpCall::make_dense_but(Strided taken) {
     const unsigned bit = 1u << std::min(i, kLastBit);
     if (!operands_[i].dense && (static_cast<unsigned>(taken) & bit) == 0) make_dense(i);
   }
+}
+
+// The copy is made when the work is replayed, so it is this call's alone: the tensor, which may be
+// older than the capture, stays as it is.
+void OpCall::pack_for_replay(std::size_t i) {
+  Operand& operand = operands_[i];
+  if (operand.dense) return;
+  std::byte* packed = workspace(bytes_of(operand.shape, size_of(operand.dtype)));
+  pack_to(i, packed);
+  captured_memory->push_back(std::move(operand.memory));
+  operand.memory = std::move(workspaces_.back().memory);
+  operand.data = packed;
+  operand.dense = true;
+}
+
+void OpCall::pack_to(std::size_t i, std::byte* to) {
+  const Operand& operand = operands_[i];
+  DeviceLink* link = place_.device.link();
+  if (link == nullptr) return pack(operand, to);
+  use_on_stream(operand.memory, place_.stream);
+  pack_on(*link, place_.stream, operand, to);
+}
+
+Output& OpCall::make_packed(std::size_t input, const Shape& shape) {
+  Output& made = make(operands_[input].dtype, shape);
+  pack_to(input, made.data);
+  return made;
 }
 
 std::byte* OpCall::workspace(std::uint64_t bytes) {

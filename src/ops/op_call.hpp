@@ -108,8 +108,12 @@ class OpCall {
     if (strided_) [[unlikely]]
       make_dense_but(taken);
   }
-  // The input, and its tensor, are dense from now on.
-  void make_dense(std::size_t i) { place_.context.make_dense(handles_[i], operands_[i]); }
+  // The input is dense from now on, and so is its tensor, unless this is captured.
+  void make_dense(std::size_t i) {
+    if (captured_memory != nullptr) [[unlikely]]
+      return pack_for_replay(i);
+    place_.context.make_dense(handles_[i], operands_[i]);
+  }
   // Puts a copy of the input, as another dtype, in its place.
   void convert_input(std::size_t i, DType dtype);
 
@@ -139,6 +143,8 @@ class OpCall {
   }
   // The next output, its content unspecified.
   Output& make(DType dtype, const Shape& shape);
+  // The next output: an input's elements, dense, in another shape.
+  Output& make_packed(std::size_t input, const Shape& shape);
   // The next output, over the memory of an input. Strides are in elements of `dtype`.
   Output& view(std::size_t input, std::uint64_t byte_offset, DType dtype, const Shape& shape,
                const Strides& strides);
@@ -183,6 +189,8 @@ class OpCall {
 
   void take_operands(std::span<const Handle> inputs);
   void make_dense_but(Strided taken);
+  void pack_for_replay(std::size_t i);
+  void pack_to(std::size_t i, std::byte* to);
   void keep_captured() noexcept;
   void take_attributes();
   std::size_t take_attribute(const Attribute& attribute, std::size_t at);

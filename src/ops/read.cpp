@@ -12,6 +12,7 @@ AsyncRead::AsyncRead(Context& context, Handle tensor) {
   bytes_ = bytes_of(operand_.shape, size_of(operand_.dtype));
   Device& device = operand_.memory.device();
   if (device.link() == nullptr || bytes_ == 0) return;
+  context.make_readable(tensor, operand_);
   const StreamId stream = operand_.memory.home_stream();
   staging_ = device.link()->take_staging(bytes_);
   try {

@@ -189,7 +189,8 @@ OpResult copy_to(const RunPlace& place, Handle tensor) {
 }
 
 void read(Context& context, Handle tensor, std::span<std::byte> bytes) {
-  const Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_read");
+  Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_read");
+  context.make_readable(tensor, operand);
   read_operand(operand, bytes);
 }
 

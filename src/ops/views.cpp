@@ -68,6 +68,10 @@ void reshape(OpCall& call) {
   if (const std::optional<Strides> strides = reshaped(x, shape)) {
     return view_as(call, shape, *strides);
   }
+  if (captured_memory != nullptr) {  // the tensor itself stays as it is
+    call.make_packed(0, shape);
+    return call.done();
+  }
   call.make_dense(0);
   view_as(call, shape, dense_strides(shape));
 }

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "ebb/base/error.hpp"
+#include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/block_guard.hpp"
 #include "tensor/context_state.hpp"
@@ -37,12 +38,6 @@ Handle Context::strided_view(Handle base, const Operand& seen, std::uint64_t byt
   TensorRecord& of = live(lock, base, "view");
   Storage& storage = *of.storage;
   if (&storage != seen.memory.storage_) return 0;
-  if (!dense && storage.device->link() != nullptr) {
-    const std::string& device = storage.device->name();
-    lock.unlock();
-    raise(ErrorKind::kUnsupported, "[view] device {} takes dense tensors only: copy the part",
-          device);
-  }
   const auto first = static_cast<std::int64_t>(of.byte_offset() + byte_offset);
   const auto held = static_cast<std::int64_t>(storage.bytes);
   if (spec.shape.elements() != 0 && (first + reach.before < 0 || first + reach.after > held)) {
@@ -52,6 +47,10 @@ Handle Context::strided_view(Handle base, const Operand& seen, std::uint64_t byt
   }
   const std::uint64_t offset = spec.shape.elements() == 0 ? 0 : static_cast<std::uint64_t>(first);
   return enter_view(lock, storage, offset, dense ? nullptr : &kept, spec);
+}
+
+void Context::make_readable(Handle handle, Operand& operand) {
+  if (operand && operand.memory.device().link() != nullptr) make_dense(handle, operand);
 }
 
 Handle Context::share(Handle handle, RegionId region) {
@@ -143,9 +142,18 @@ void Context::make_dense(Handle handle, Operand& operand) {
   }
   Device& device = operand.memory.device();
   if (orphans_.noticed()) drain(Scope::kOwn);
-  BlockGuard block(device.pool(),
-                   allocate({.device = &device}, bytes_of(operand.shape, size_of(operand.dtype))));
-  pack(operand, block.data());
+  const TensorSpec spec{.device = &device, .stream = operand.memory.home_stream()};
+  if (device.link() != nullptr && device.link()->captures(spec.stream)) {
+    raise(ErrorKind::kWrongState,
+          "[copy] stream {} of device {} captures: a view of a part is read before or after",
+          spec.stream, device.name());
+  }
+  BlockGuard block(device.pool(), allocate(spec, bytes_of(operand.shape, size_of(operand.dtype))));
+  if (DeviceLink* link = device.link()) {
+    pack_on(*link, spec.stream, operand, block.data());
+  } else {
+    pack(operand, block.data());
+  }
   OneEnd batch;
   {
     Lock lock(lock_);

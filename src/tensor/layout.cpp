@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
 
 namespace ebb {
@@ -62,6 +63,12 @@ void pack(const Operand& from, std::byte* to) {
   if (!from.dense) return strided_pack.load(std::memory_order_acquire)(from, to);
   const std::uint64_t bytes = bytes_of(from.shape, size_of(from.dtype));
   if (bytes != 0) std::memcpy(to, from.data, bytes);
+}
+
+void pack_on(DeviceLink& link, StreamId stream, const Operand& from, std::byte* to) {
+  const std::span<const std::int64_t> dims = from.shape.dims();
+  const Strides strides = from.dense ? dense_strides(from.shape) : from.strides;
+  link.pack(stream, to, from.data, size_of(from.dtype), dims, {strides.data(), dims.size()});
 }
 
 Pack set_pack(Pack pack) noexcept { return strided_pack.exchange(pack, std::memory_order_acq_rel); }

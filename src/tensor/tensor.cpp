@@ -40,6 +40,7 @@ void Tensor::read(std::span<std::byte> bytes) const {
     raise(ErrorKind::kInvalidArgument, "[read] {} bytes were given, the tensor has {}",
           bytes.size(), has);
   }
+  context_->make_readable(handle_, operand);
   read_operand(operand, bytes);
 }
 

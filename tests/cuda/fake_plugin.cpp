@@ -231,6 +231,31 @@ ebb_cuda_status copy_within(ebb_cuda_device* device, std::uint32_t stream, void*
   device->queue(stream, 0, [=] { std::memcpy(to, from, bytes); });
   return EBB_CUDA_OK;
 }
+void pack_axis(std::byte*& to, const std::byte* from, std::uint32_t element,
+               const std::int64_t* dims, const std::int64_t* strides, std::uint32_t rank) {
+  if (rank == 0) {
+    std::memcpy(to, from, element);
+    to += element;
+    return;
+  }
+  for (std::int64_t i = 0; i < *dims; ++i) {
+    pack_axis(to, from + i * *strides * element, element, dims + 1, strides + 1, rank - 1);
+  }
+}
+ebb_cuda_status pack(ebb_cuda_device* device, std::uint32_t stream, void* to, const void* from,
+                     std::uint32_t element, std::uint32_t rank, const std::int64_t* dims,
+                     const std::int64_t* strides) {
+  if (device->lost) return lost(device);
+  if (fails()) return fail(EBB_CUDA_FAILED, "a copy was refused");
+  using List = std::vector<std::int64_t>;
+  device->queue(stream, 0,
+                [=, dims = List(dims, dims + rank), strides = List(strides, strides + rank)] {
+                  auto* next = static_cast<std::byte*>(to);
+                  pack_axis(next, static_cast<const std::byte*>(from), element, dims.data(),
+                            strides.data(), rank);
+                });
+  return EBB_CUDA_OK;
+}
 ebb_cuda_status copy_out(ebb_cuda_device* device, std::uint32_t stream, void* host,
                          const void* from, std::uint64_t bytes) {
   if (device->streams[stream].capturing) return fail(EBB_CUDA_FAILED, "the stream captures");
@@ -418,6 +443,7 @@ constexpr ebb_cuda_table kTable{
     .copy_out = copy_out,
     .copy_out_begin = copy_within,
     .copy_within = copy_within,
+    .pack = pack,
     .pinned_allocate = pinned_allocate,
     .pinned_free = pinned_free,
     .pinned_bytes = pinned_bytes,

@@ -23,6 +23,10 @@ class DeviceLink {
   virtual void read(StreamId stream, std::span<std::byte> to, const std::byte* from) = 0;
   // Within the device.
   virtual void copy(StreamId stream, std::byte* to, const std::byte* from, std::size_t bytes) = 0;
+  // Elements of so many bytes, which lie as the strides (in elements) say, one after the other in
+  // row-major order. Within the device.
+  virtual void pack(StreamId stream, std::byte* to, const std::byte* from, std::size_t element,
+                    std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) = 0;
 
   // ---- a read that nobody waits for: its bytes are in `staging` when the stream has come so far
   virtual void begin_read(StreamId stream, std::byte* staging, const std::byte* from,
@@ -36,6 +40,7 @@ class DeviceLink {
   // ---- capture and replay. What is queued on the stream meanwhile is recorded, not done.
   virtual void begin_capture(StreamId stream) = 0;
   virtual void* end_capture(StreamId stream) = 0;
+  virtual bool captures(StreamId stream) const noexcept = 0;
   virtual void replay(void* graph, StreamId stream) = 0;
   virtual void drop(void* graph) noexcept = 0;
 

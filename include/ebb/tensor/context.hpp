@@ -216,6 +216,8 @@ class Context {
   // Makes the operand dense, and the tensor it was resolved from, for good (ebb/tensor/layout.hpp).
   // Throws OutOfMemory; then both are as they were. A tensor that has ended since stays ended.
   void make_dense(Handle handle, Operand& operand);
+  // What read_operand() needs: the same, where the operand is on a device with a link.
+  void make_readable(Handle handle, Operand& operand);
   // A new tensor and a reference on it: for whoever writes it next.
   MadeTensor make_held(const TensorSpec& spec);
   // The same as a name, for hosts. The tensor is dense from then on.

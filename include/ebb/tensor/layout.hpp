@@ -16,9 +16,11 @@
 #include <cstdint>
 
 #include "ebb/base/shape.hpp"
+#include "ebb/memory/heap.hpp"
 
 namespace ebb {
 
+class DeviceLink;
 struct Operand;
 
 using Strides = std::array<std::int64_t, kMaxRank>;  // in elements, one an axis
@@ -43,5 +45,7 @@ void pack(const Operand& from, std::byte* to);
 // What pack() does where the operand is strided: a plain loop at first, a backend's own copy where
 // there is one. The one that was there.
 Pack set_pack(Pack pack) noexcept;
+// The same on a device, queued on a stream that comes after whatever wrote the operand.
+void pack_on(DeviceLink& link, StreamId stream, const Operand& from, std::byte* to);
 
 }  // namespace ebb

@@ -128,6 +128,12 @@ void CudaHeap::read(StreamId stream, std::span<std::byte> to, const std::byte* f
 void CudaHeap::copy(StreamId stream, std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes != 0) check(table_.copy_within(device_, stream, to, from, bytes), "copy");
 }
+void CudaHeap::pack(StreamId stream, std::byte* to, const std::byte* from, std::size_t element,
+                    std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) {
+  check(table_.pack(device_, stream, to, from, static_cast<std::uint32_t>(element),
+                    static_cast<std::uint32_t>(dims.size()), dims.data(), strides.data()),
+        "copy");
+}
 void CudaHeap::begin_read(StreamId stream, std::byte* staging, const std::byte* from,
                           std::size_t bytes) {
   check(table_.copy_out_begin(device_, stream, staging, from, bytes), "read");
@@ -146,9 +152,11 @@ std::uint64_t CudaHeap::staging_bytes() const noexcept { return table_.pinned_by
 
 void CudaHeap::begin_capture(StreamId stream) {
   check(table_.capture_begin(device_, stream), "capture");
+  capturing_[stream] = true;
 }
 void* CudaHeap::end_capture(StreamId stream) {
   ebb_cuda_graph* graph = nullptr;
+  capturing_[stream] = false;
   check(table_.capture_end(device_, stream, &graph), "capture");
   return graph;
 }

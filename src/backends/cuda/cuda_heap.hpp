@@ -1,6 +1,8 @@
 // A GPU's memory and queues, by the plug-in's table.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -40,6 +42,8 @@ class CudaHeap final : public Heap, public DeviceLink {
   void write(StreamId stream, std::byte* to, std::span<const std::byte> from) override;
   void read(StreamId stream, std::span<std::byte> to, const std::byte* from) override;
   void copy(StreamId stream, std::byte* to, const std::byte* from, std::size_t bytes) override;
+  void pack(StreamId stream, std::byte* to, const std::byte* from, std::size_t element,
+            std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) override;
   void begin_read(StreamId stream, std::byte* staging, const std::byte* from,
                   std::size_t bytes) override;
   std::byte* take_staging(std::size_t bytes) override;
@@ -47,6 +51,7 @@ class CudaHeap final : public Heap, public DeviceLink {
   std::uint64_t staging_bytes() const noexcept override;
   void begin_capture(StreamId stream) override;
   void* end_capture(StreamId stream) override;
+  bool captures(StreamId stream) const noexcept override { return capturing_[stream].load(); }
   void replay(void* graph, StreamId stream) override;
   void drop(void* graph) noexcept override;
   void set_option(const char* name, const char* value) override;
@@ -58,6 +63,7 @@ class CudaHeap final : public Heap, public DeviceLink {
   ebb_cuda_device* device_ = nullptr;
   std::size_t granule_ = 0;
   std::size_t capacity_ = 0;
+  std::array<std::atomic<bool>, kMaxStreams> capturing_{};
 };
 
 }  // namespace ebb::cuda

@@ -83,6 +83,7 @@ void run_on_host(ops::OpCall& call) {
   std::vector<Handle> handles;
   inputs.reserve(call.inputs());
   for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i)) call.make_dense(i);
     inputs.push_back(to_host(call, call.input(i)));
     handles.push_back(inputs.back().handle());
   }

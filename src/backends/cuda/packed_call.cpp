@@ -1,5 +1,7 @@
 #include "backends/cuda/packed_call.hpp"
 
+#include <algorithm>
+
 #include "ops/kernels.hpp"
 
 namespace ebb::cuda {
@@ -52,6 +54,10 @@ void PackedCall::pack_inputs() {
     const Operand& operand = call_.input(i);
     ops::use_on_stream(operand.memory, call_.place().stream);
     fill(inputs[i], operand.data, operand.dtype, operand.shape);
+    if (!operand.dense) [[unlikely]] {
+      inputs[i].dense = 0;
+      std::copy_n(operand.strides.begin(), operand.shape.rank(), inputs[i].strides);
+    }
   }
   packed_.inputs = inputs;
   packed_.input_count = static_cast<std::uint32_t>(count);

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define EBB_CUDA_PLUGIN_VERSION 1u
+#define EBB_CUDA_PLUGIN_VERSION 2u
 #define EBB_CUDA_MAX_RANK 8
 
 typedef enum ebb_cuda_status {
@@ -129,6 +129,10 @@ typedef struct ebb_cuda_table {
                                     uint64_t bytes); /* queued; poll with record and done */
   ebb_cuda_status (*copy_within)(ebb_cuda_device* device, uint32_t stream, void* to,
                                  const void* from, uint64_t bytes);
+  /* Elements of 1, 2, 4, 8 or 16 bytes, strides in elements, to row-major order. */
+  ebb_cuda_status (*pack)(ebb_cuda_device* device, uint32_t stream, void* to, const void* from,
+                          uint32_t element, uint32_t rank, const int64_t* dims,
+                          const int64_t* strides);
   void* (*pinned_allocate)(ebb_cuda_device* device, uint64_t bytes);
   void (*pinned_free)(ebb_cuda_device* device, void* pinned);
   uint64_t (*pinned_bytes)(ebb_cuda_device* device); /* committed by the pinned pool */

@@ -204,6 +204,15 @@ ebb_cuda_status table_copy_within(ebb_cuda_device* device, uint32_t stream, void
   return on_device(device->state, [&] { copy_within(device->state, stream, to, from, bytes); });
 }
 
+ebb_cuda_status table_pack(ebb_cuda_device* device, uint32_t stream, void* to, const void* from,
+                           uint32_t element, uint32_t rank, const int64_t* dims,
+                           const int64_t* strides) {
+  return on_device(device->state, [&] {
+    pack(device->state.stream(stream), element, {dims, rank}, strides, from, to);
+    device->state.note_queued(stream, 0);
+  });
+}
+
 void* pinned_allocate(ebb_cuda_device* device, uint64_t bytes) {
   void* data = nullptr;
   on_device(device->state, [&] { data = device->state.pinned().allocate(bytes); });
@@ -296,6 +305,7 @@ constexpr ebb_cuda_table kTable{
     .copy_out = table_copy_out,
     .copy_out_begin = table_copy_out_begin,
     .copy_within = table_copy_within,
+    .pack = table_pack,
     .pinned_allocate = pinned_allocate,
     .pinned_free = pinned_free,
     .pinned_bytes = pinned_bytes,

@@ -112,33 +112,16 @@ struct Launches {
            operands(pair), a_step, b_step, static_cast<Out*>(pair.out), count,
            passes_the_cache(count * std::int64_t{sizeof(Out)}));
   }
-  // Every load of kWidth elements would be aligned, and within a row.
-  static bool packs(const Pair& pair, const Plan<2>& plan) {
-    using In = Pack<T, kWidth>;
-    const int inner = plan.axes - 1;
-    if (inner < 0 || plan.extent[inner] % kWidth != 0) return false;
-    if (!aligned<In>(pair.out)) return false;
-    const void* const from[2] = {pair.a, pair.b};
-    for (int k = 0; k < 2; ++k) {
-      if (plan.step[k][inner] == 0) continue;
-      if (plan.step[k][inner] != 1 || !aligned<In>(from[k])) return false;
-      for (int i = 0; i < inner; ++i) {
-        if (plan.step[k][i] % kWidth != 0) return false;
-      }
-    }
-    return true;
-  }
   static void rows(const Pair& pair, const Plan<2>& plan) {
     const int inner = plan.axes - 1;
-    if (!packs(pair, plan)) {
+    if (!aligned<Pack<Out, kWidth>>(pair.out) ||
+        !lies_in_packs<T, kWidth>(plan, {pair.a, pair.b})) {
       const auto count = static_cast<std::uint32_t>(plan.elements());
       pair_rows<T, Out, Function, 1><<<blocks_for(count), kThreads, 0, pair.stream>>>(
           operands(pair), false, false, static_cast<Out*>(pair.out), count, Walk<2>(plan));
       return;
     }
-    Plan<2> packed = plan;
-    packed.extent[inner] /= kWidth;
-    for (auto& step : packed.step) step[inner] *= kWidth;
+    const Plan<2> packed = in_packs(plan, kWidth);
     const auto count = static_cast<std::uint32_t>(packed.elements());
     pair_rows<T, Out, Function, kWidth><<<blocks_for(count), kThreads, 0, pair.stream>>>(
         operands(pair), plan.step[0][inner] == 0, plan.step[1][inner] == 0,
@@ -282,7 +265,7 @@ void binary_kernel(Call& call) {
 
 void add_n(Call& call) {
   const ebb_cuda_tensor& out = call.output(0);
-  if (call.inputs() == 1) return copy_dense(call.stream(), call.input(0), out.data);
+  if (call.inputs() == 1) return pack(call.stream(), call.input(0), out.data);
   run(call.stream(), Add::kOp, call.input(0), call.input(1), out);
   for (std::size_t i = 2; i < call.inputs(); ++i) {
     run(call.stream(), Add::kOp, out, call.input(i), out);

@@ -206,16 +206,21 @@ void copy_runs(cudaStream_t stream, std::size_t size, std::int64_t rows, std::in
   copy(stream, plan, size, from, to);
 }
 
-void copy_dense(cudaStream_t stream, const ebb_cuda_tensor& from, void* to) {
-  if (elements(from) == 0) return;
+void pack(cudaStream_t stream, std::size_t size, std::span<const std::int64_t> dims,
+          const std::int64_t* strides, const void* from, void* to) {
   Plan<2> plan;
   std::int64_t step = 1;
-  for (std::uint32_t i = from.rank; i-- > 0;) {
-    plan.add_outer(from.dims[i], {from.strides[i], step});
-    step *= from.dims[i];
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    if (dims[i] == 0) return;
+    plan.add_outer(dims[i], {strides[i], step});
+    step *= dims[i];
   }
   plan.reverse();
-  copy(stream, plan, size_of(dtype_of(from)), from.data, to);
+  copy(stream, plan, size, from, to);
+}
+
+void pack(cudaStream_t stream, const ebb_cuda_tensor& from, void* to) {
+  pack(stream, size_of(dtype_of(from)), {from.dims, from.rank}, from.strides, from.data, to);
 }
 
 void fill(cudaStream_t stream, DType dtype, void* to, std::int64_t count, double value) {

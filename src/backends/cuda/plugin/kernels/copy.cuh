@@ -19,8 +19,11 @@ void copy(cudaStream_t stream, const ops::CopyPlan& plan, std::size_t element_si
 void copy_runs(cudaStream_t stream, std::size_t element_size, std::int64_t rows, std::int64_t run,
                const void* from, std::int64_t from_step, void* to, std::int64_t to_step);
 
-// The tensor's elements in row-major order, one after the other.
-void copy_dense(cudaStream_t stream, const ebb_cuda_tensor& from, void* to);
+// Elements that lie as the strides say, in row-major order, one after the other.
+void pack(cudaStream_t stream, std::size_t element_size, std::span<const std::int64_t> dims,
+          const std::int64_t* strides, const void* from, void* to);
+// A tensor's.
+void pack(cudaStream_t stream, const ebb_cuda_tensor& from, void* to);
 
 // `count` elements become `value`, converted. Pre: `to` is where a block of memory begins.
 void fill(cudaStream_t stream, DType dtype, void* to, std::int64_t count, double value);

@@ -15,9 +15,11 @@ struct alignas(16) Wide {
 };
 
 // Calls body(Type<T>, slice in T's) with the largest T that slices are made of.
+// `steps`: all the distances in bytes between slices, or-ed.
 template <typename Body>
-void visit_slices(std::int64_t slice_bytes, const void* from, const void* to, Body body) {
-  const std::uint64_t all = static_cast<std::uint64_t>(slice_bytes) |
+void visit_slices(std::int64_t slice_bytes, std::int64_t steps, const void* from, const void* to,
+                  Body body) {
+  const std::uint64_t all = static_cast<std::uint64_t>(slice_bytes | steps) |
                             reinterpret_cast<std::uintptr_t>(from) |
                             reinterpret_cast<std::uintptr_t>(to);
   if ((all & 15) == 0) return body(Type<Wide>(), slice_bytes / 16);
@@ -34,7 +36,7 @@ struct Gather {
   const T* from;
   T* to;
   const std::int32_t* indices;
-  ops::GatherParams p;  // slice is in T's
+  ops::GatherParams p;  // slice and steps are in T's
   Divisor slices, counts, outers;
   bool small;  // divisors may be used
   std::int64_t* note;
@@ -51,7 +53,7 @@ struct Gather {
       complain(note, index);
       to[i] = T{};
     } else {
-      to[i] = from[(row * p.extent + index) * p.slice + within];
+      to[i] = from[row * p.row_step + index * p.extent_step + within];
     }
   }
 };
@@ -71,24 +73,28 @@ void gather(Call& call) {
   if (indices == 0) return;
   Note note(call.stream());
   const ebb_cuda_tensor &x = call.input(0), &out = call.output(0);
-  const std::int64_t bytes = p.slice * static_cast<std::int64_t>(size_of(dtype_of(x)));
+  const auto size = static_cast<std::int64_t>(size_of(dtype_of(x)));
   if (elements(out) == 0) {
     for_each(call.stream(), indices, "GatherV2",
              CheckIndices{call.in<std::int32_t>(1), p.extent, note.words()});
   } else {
-    visit_slices(bytes, x.data, out.data, [&]<typename T>(Type<T>, std::int64_t slice) {
-      const std::int64_t count = p.batch * p.outer * p.count * slice;
-      const bool small = count <= 0x7fffffff;
-      Gather<T> body{call.in<T>(0), call.out<T>(0), call.in<std::int32_t>(1), p, {}, {}, {},
-                     small,         note.words()};
-      body.p.slice = slice;
-      if (small) {
-        body.slices = Divisor(static_cast<std::uint32_t>(slice));
-        body.counts = Divisor(static_cast<std::uint32_t>(p.count));
-        body.outers = Divisor(static_cast<std::uint32_t>(p.outer));
-      }
-      for_each(call.stream(), count, "GatherV2", body);
-    });
+    const std::int64_t steps = (p.row_step | p.extent_step) * size;
+    visit_slices(
+        p.slice * size, steps, x.data, out.data, [&]<typename T>(Type<T>, std::int64_t slice) {
+          const std::int64_t count = p.batch * p.outer * p.count * slice;
+          const bool small = count <= 0x7fffffff;
+          Gather<T> body{call.in<T>(0), call.out<T>(0), call.in<std::int32_t>(1), p, {}, {}, {},
+                         small,         note.words()};
+          body.p.slice = slice;
+          body.p.row_step = p.row_step * size / std::int64_t{sizeof(T)};
+          body.p.extent_step = p.extent_step * size / std::int64_t{sizeof(T)};
+          if (small) {
+            body.slices = Divisor(static_cast<std::uint32_t>(slice));
+            body.counts = Divisor(static_cast<std::uint32_t>(p.count));
+            body.outers = Divisor(static_cast<std::uint32_t>(p.outer));
+          }
+          for_each(call.stream(), count, "GatherV2", body);
+        });
   }
   if (note.complains()) {
     bad_data("GatherV2: the index value " + std::to_string(note.word(1)) + " is not in [0, " +
@@ -163,7 +169,7 @@ void gather_nd(Call& call) {
     for_each(call.stream(), p.count, "GatherNd", CheckRows{rows});
   } else {
     const std::int64_t bytes = p.slice * static_cast<std::int64_t>(size_of(dtype_of(x)));
-    visit_slices(bytes, x.data, out.data, [&]<typename T>(Type<T>, std::int64_t slice) {
+    visit_slices(bytes, 0, x.data, out.data, [&]<typename T>(Type<T>, std::int64_t slice) {
       for_each(call.stream(), p.count * slice, "GatherNd",
                GatherNd<T>{call.in<T>(0), call.out<T>(0), rows, slice});
     });
@@ -247,7 +253,7 @@ void scatter_last(Call& call, std::size_t indices, std::size_t updates) {
   Note note(call.stream());
   const Rows rows = rows_of(p, call.in<std::int32_t>(indices), note);
   for_each(call.stream(), p.count, "a scatter", Elect{rows, last});
-  visit_size(size_of(dtype_of(out)), [&]<typename T>(Type<T>) {
+  visit_size(dtype_of(out), [&]<typename T>(Type<T>) {
     for_each(
         call.stream(), p.count * p.slice, "a scatter",
         ScatterLast<T>{rows, last, call.in<T>(updates), call.out<T>(0), p.slice, p.one_update});
@@ -257,14 +263,14 @@ void scatter_last(Call& call, std::size_t indices, std::size_t updates) {
 
 void tensor_scatter_update(Call& call) {
   if (elements(call.output(0)) == 0) return;
-  copy_dense(call.stream(), call.input(0), call.output(0).data);
+  pack(call.stream(), call.input(0), call.output(0).data);
   scatter_last(call, 1, 2);
 }
 EBB_CUDA_KERNEL(TensorScatterUpdate, tensor_scatter_update);
 
 void sparse_to_dense(Call& call) {
   const ebb_cuda_tensor& out = call.output(0);
-  visit_size(size_of(dtype_of(out)), [&]<typename T>(Type<T>) {
+  visit_size(dtype_of(out), [&]<typename T>(Type<T>) {
     for_each(call.stream(), elements(out), "SparseToDense",
              Spread<T>{call.in<T>(2), call.out<T>(0)});
   });

@@ -47,7 +47,7 @@ const std::byte* dense(Call& call, const ebb_cuda_tensor& x) {
   if (x.dense != 0) return static_cast<const std::byte*>(x.data);
   auto* made =
       call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size_of(dtype_of(x)));
-  copy_dense(call.stream(), x, made);
+  pack(call.stream(), x, made);
   return made;
 }
 
@@ -163,7 +163,7 @@ void mirror_pad(Call& call) {
     mirror.before[i] = params.before[i];
     step *= out.dims[i];
   }
-  visit_size(size_of(dtype_of(x)), [&]<typename T>(Type<T>) {
+  visit_size(dtype_of(x), [&]<typename T>(Type<T>) {
     for_each(call.stream(), elements(out), "MirrorPad",
              MirrorPad<T>{call.in<T>(0), call.out<T>(0), mirror});
   });
@@ -193,11 +193,10 @@ void matrix_band_part(Call& call) {
   const std::int64_t rows = x.dims[x.rank - 2], columns = x.dims[x.rank - 1];
   if (elements(x) == 0) return;
   Note note(call.stream());
-  visit_size(size_of(dtype_of(x)), [&]<typename T>(Type<T>) {
-    for_each(
-        call.stream(), elements(x), "MatrixBandPart",
-        Band<T>{reinterpret_cast<const T*>(dense(call, x)), call.out<T>(0),
-                call.in<std::int32_t>(1), call.in<std::int32_t>(2), rows, columns, note.words()});
+  visit_size(dtype_of(x), [&]<typename T>(Type<T>) {
+    for_each(call.stream(), elements(x), "MatrixBandPart",
+             Band<T>{call.in<T>(0), call.out<T>(0), call.in<std::int32_t>(1),
+                     call.in<std::int32_t>(2), rows, columns, note.words()});
   });
   if (note.complains()) {
     bad_data("numLower " + std::to_string(note.word(1)) + " and numUpper " +

@@ -44,4 +44,29 @@ struct alignas(sizeof(T) * count) Pack {
   T element[count];
 };
 
+// Whether every load of `width` T's would be aligned, and within a row. An operand whose inner step
+// is 0 is repeated instead.
+template <typename T, int width, int kOperands>
+bool lies_in_packs(const Plan<kOperands>& plan, const void* const (&from)[kOperands]) {
+  const int inner = plan.axes - 1;
+  if (inner < 0 || plan.extent[inner] % width != 0) return false;
+  for (int k = 0; k < kOperands; ++k) {
+    if (plan.step[k][inner] == 0) continue;
+    if (plan.step[k][inner] != 1 || !aligned<Pack<T, width>>(from[k])) return false;
+    for (int i = 0; i < inner; ++i) {
+      if (plan.step[k][i] % width != 0) return false;
+    }
+  }
+  return true;
+}
+
+// A plan of elements as one of packs.
+template <int kOperands>
+Plan<kOperands> in_packs(Plan<kOperands> plan, int width) {
+  const int inner = plan.axes - 1;
+  plan.extent[inner] /= width;
+  for (auto& step : plan.step) step[inner] *= width;
+  return plan;
+}
+
 }  // namespace ebb::cuda

@@ -1,4 +1,6 @@
 // Products: from a call to runs of one shape each, and the kernel for what cuBLASLt has not.
+#include <utility>
+
 #include "backends/cuda/plugin/kernels/epilogue.hpp"
 #include "backends/cuda/plugin/kernels/neural.hpp"
 #include "backends/cuda/plugin/kernels/products.hpp"
@@ -9,63 +11,13 @@ namespace {
 
 using ops::Product;
 
-struct StridedCopy {
-  int rank;
-  std::int64_t count;
-  std::int64_t dims[EBB_CUDA_MAX_RANK];
-  std::int64_t strides[EBB_CUDA_MAX_RANK];
-};
-
-template <typename Word>
-__global__ void copy_dense(StridedCopy plan, const Word* from, Word* to) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < plan.count; i += step) {
-    std::int64_t rest = i;
-    std::int64_t at = 0;
-    for (int axis = plan.rank; axis-- > 0;) {
-      at += rest % plan.dims[axis] * plan.strides[axis];
-      rest /= plan.dims[axis];
-    }
-    to[i] = from[at];
-  }
-}
-
-template <typename Word>
-ebb_cuda_tensor dense_copy_of(Call& call, const ebb_cuda_tensor& tensor) {
-  StridedCopy plan{static_cast<int>(tensor.rank), elements(tensor), {}, {}};
-  ebb_cuda_tensor made = tensor;
-  std::int64_t step = 1;
-  for (std::uint32_t axis = tensor.rank; axis-- > 0;) {
-    plan.dims[axis] = tensor.dims[axis];
-    plan.strides[axis] = tensor.strides[axis];
-    made.strides[axis] = step;
-    step *= tensor.dims[axis];
-  }
-  Word* to = call.workspace<Word>(static_cast<std::size_t>(plan.count));
-  copy_dense<<<blocks_for(plan.count), kThreads, 0, call.stream()>>>(
-      plan, static_cast<const Word*>(tensor.data), to);
-  launched("copy of a strided operand");
-  made.data = to;
-  made.dense = 1;
-  return made;
-}
-
-ebb_cuda_tensor dense_copy(Call& call, const ebb_cuda_tensor& tensor) {
-  switch (size_of(dtype_of(tensor))) {
-    case 2:
-      return dense_copy_of<std::uint16_t>(call, tensor);
-    case 8:
-      return dense_copy_of<std::uint64_t>(call, tensor);
-    default:
-      return dense_copy_of<std::uint32_t>(call, tensor);
-  }
-}
-
-// The input, or a dense copy where it does not lie as matrices.
-ebb_cuda_tensor matrices(Call& call, std::size_t input) {
-  const ebb_cuda_tensor& tensor = call.input(input);
-  return lies_as_matrix(tensor) ? tensor : dense_copy(call, tensor);
+// Dense as it lies in memory: where the matrices of a strided operand are transposed, which is the
+// one way in which it may be strided, the product's flags say so.
+ebb_cuda_tensor as_it_lies(ebb_cuda_tensor tensor) {
+  if (tensor.dense != 0) return tensor;
+  std::swap(tensor.dims[tensor.rank - 2], tensor.dims[tensor.rank - 1]);
+  std::swap(tensor.strides[tensor.rank - 2], tensor.strides[tensor.rank - 1]);
+  return tensor;
 }
 
 // Which of the epilogue cuBLASLt can take with it. Several runs need not all be taken alike, so
@@ -104,7 +56,7 @@ void product(Call& call) {
     if (dtype == DType::kFloat32) apply_epilogue(call, p.epilogue, false);
     return;
   }
-  const ProductRuns runs(p, matrices(call, 0), matrices(call, 1), out);
+  const ProductRuns runs(p, as_it_lies(call.input(0)), as_it_lies(call.input(1)), out);
   const With with = with_of(call, p.epilogue, runs.size());
   bool done = false;
   for (std::int64_t i = 0; i < runs.size(); ++i) {

@@ -3,42 +3,18 @@
 namespace ebb::cuda {
 namespace {
 
-struct Matrix {
-  std::int64_t rows, columns, down, across;
-
-  explicit Matrix(const ebb_cuda_tensor& tensor)
-      : rows(tensor.dims[tensor.rank - 2]),
-        columns(tensor.dims[tensor.rank - 1]),
-        down(tensor.strides[tensor.rank - 2]),
-        across(tensor.strides[tensor.rank - 1]) {}
-  // An axis of one element has no step that matters.
-  bool by_rows() const { return (across == 1 || columns == 1) && (down >= columns || rows == 1); }
-  bool by_columns() const { return (down == 1 || rows == 1) && (across >= rows || columns == 1); }
-};
-
 const std::byte* moved(const void* data, std::int64_t elements, std::size_t bytes) {
   return static_cast<const std::byte*>(data) + elements * static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace
 
-bool lies_as_matrix(const ebb_cuda_tensor& tensor) noexcept {
-  const Matrix matrix(tensor);
-  return matrix.by_rows() || matrix.by_columns();
-}
-
 ProductRuns::Side ProductRuns::side_of(const ops::Product& product, const ebb_cuda_tensor& tensor,
                                        bool transposed) {
-  const Matrix matrix(tensor);
   Side side;
   side.matrix.data = tensor.data;
-  if (matrix.by_rows()) {
-    side.matrix.ld = matrix.rows == 1 ? matrix.columns : matrix.down;
-    side.matrix.transposed = transposed;
-  } else {
-    side.matrix.ld = matrix.columns == 1 ? matrix.rows : matrix.across;
-    side.matrix.transposed = !transposed;
-  }
+  side.matrix.ld = tensor.dims[tensor.rank - 1];
+  side.matrix.transposed = transposed;
   const std::size_t missing = product.rank - tensor.rank;
   for (std::size_t axis = missing; axis < product.batch_axes(); ++axis) {
     side.batch[axis] = tensor.dims[axis - missing] == 1 ? 0 : tensor.strides[axis - missing];

@@ -35,12 +35,9 @@ struct ProductRun {
   const void* addend = nullptr;  // as the result, added; float32
 };
 
-// Whether one axis of the tensor's matrices is dense and the other steps over it.
-bool lies_as_matrix(const ebb_cuda_tensor& tensor) noexcept;
-
 class ProductRuns {
  public:
-  // Pre: both operands lie as matrices; `result` is dense.
+  // Pre: all three are dense.
   ProductRuns(const ops::Product& product, const ebb_cuda_tensor& a, const ebb_cuda_tensor& b,
               const ebb_cuda_tensor& result);
 

@@ -164,15 +164,8 @@ void run_rows(Call& call, Scan scan, std::int64_t rows) {
 template <typename A, typename Op>
 void run(Call& call, const ops::ScanParams& p) {
   const ebb_cuda_tensor& x = call.input(0);
-  const auto bytes = static_cast<std::size_t>(elements(x)) * size_of(dtype_of(x));
-  const void* data = x.data;
-  if (x.dense == 0) {
-    auto* made = call.workspace<std::byte>(bytes);
-    copy_dense(call.stream(), x, made);
-    data = made;
-  }
   Scan scan{.dtype = dtype_of(x),
-            .x = data,
+            .x = x.data,
             .y = call.output(0).data,
             .count = p.count,
             .inner = p.inner,

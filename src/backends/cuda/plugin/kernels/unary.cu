@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kWidth = 4;  // floats of a load
 
-// ---- dense float32
+// ---- float32, dense
 
 template <typename Function, typename Out>
 __global__ void __launch_bounds__(kThreads)
@@ -30,8 +30,6 @@ __global__ void __launch_bounds__(kThreads)
   if (tail < count) y[tail] = convert<Out>(function(x[tail], numbers));
 }
 
-using FloatMap = void (*)(cudaStream_t, const void*, void*, std::int64_t, const Numbers&);
-
 template <typename Function, typename Out>
 void launch_floats(cudaStream_t stream, const void* x, void* y, std::int64_t count,
                    const Numbers& numbers) {
@@ -42,6 +40,46 @@ void launch_floats(cudaStream_t stream, const void* x, void* y, std::int64_t cou
          passes_the_cache(count * std::int64_t{sizeof(Out)}));
 }
 
+// ---- float32, strided: `width` elements at once along the inner axis
+
+template <typename Function, typename Out, int width>
+__global__ void __launch_bounds__(kThreads)
+    map_rows(const float* x, Out* y, std::uint32_t packs, Numbers numbers, Walk<1> walk) {
+  const Function function;
+  for (std::int64_t at = first(); at < packs; at += all()) {
+    std::int32_t offset[1];
+    walk.at(static_cast<std::uint32_t>(at), offset);
+    const auto in = *reinterpret_cast<const Pack<float, width>*>(x + offset[0]);
+    Pack<Out, width> to;
+#pragma unroll
+    for (int i = 0; i < width; ++i) to.element[i] = convert<Out>(function(in.element[i], numbers));
+    reinterpret_cast<Pack<Out, width>*>(y)[at] = to;
+  }
+}
+
+template <typename Function, typename Out, int width>
+void launch_rows_of(cudaStream_t stream, const void* x, void* y, const Plan<1>& plan,
+                    const Numbers& numbers) {
+  const auto packs = static_cast<std::uint32_t>(plan.elements());
+  map_rows<Function, Out, width><<<blocks_for(packs), kThreads, 0, stream>>>(
+      static_cast<const float*>(x), static_cast<Out*>(y), packs, numbers, Walk<1>(plan));
+}
+
+template <typename Function, typename Out>
+void launch_rows(cudaStream_t stream, const void* x, void* y, const Plan<1>& plan,
+                 const Numbers& numbers) {
+  if (aligned<Pack<Out, kWidth>>(y) && lies_in_packs<float, kWidth>(plan, {x})) {
+    launch_rows_of<Function, Out, kWidth>(stream, x, y, in_packs(plan, kWidth), numbers);
+  } else {
+    launch_rows_of<Function, Out, 1>(stream, x, y, plan, numbers);
+  }
+}
+
+struct FloatMap {
+  void (*dense)(cudaStream_t, const void*, void*, std::int64_t, const Numbers&) = nullptr;
+  void (*rows)(cudaStream_t, const void*, void*, const Plan<1>&, const Numbers&) = nullptr;
+};
+
 struct FloatMaps {
   FloatMap by_op[64] = {};
   FloatMaps() {
@@ -50,11 +88,11 @@ struct FloatMaps {
   }
   template <typename Out, typename... Functions>
   void add(List<Functions...>) {
-    ((by_op[Functions::kOp] = launch_floats<Functions, Out>), ...);
+    ((by_op[Functions::kOp] = {launch_floats<Functions, Out>, launch_rows<Functions, Out>}), ...);
   }
 };
 
-// ---- any dtype and strides
+// ---- any other dtype
 
 struct Any {
   const void* x;
@@ -125,11 +163,11 @@ void unary_kernel(Call& call) {
     numbers.value[i] = call.number(i);
   }
   const bool flat = x.dense != 0;
-  if (dtype_of(x) == DType::kFloat32 && flat && aligned<float4>(x.data) &&
-      aligned<float4>(y.data)) {
-    return maps.by_op[call.op()](call.stream(), x.data, y.data, count, numbers);
-  }
   const DType from = dtype_of(x), to = dtype_of(y);
+  const FloatMap floats = from == DType::kFloat32 ? maps.by_op[call.op()] : FloatMap{};
+  if (floats.dense != nullptr && flat && aligned<float4>(x.data) && aligned<float4>(y.data)) {
+    return floats.dense(call.stream(), x.data, y.data, count, numbers);
+  }
   std::int64_t done = 0;  // parts come in the order of the output
   each_part(elementwise_plan<1>(y, {&x}), {0}, [&](const Plan<1>& plan, const auto& offsets) {
     const Any any{.x = moved(x.data, from, offsets[0]),
@@ -140,7 +178,11 @@ void unary_kernel(Call& call) {
                   .op = call.op(),
                   .flat = flat,
                   .numbers = numbers};
-    launch_any(call.stream(), any, Walk<1>(plan));
+    if (floats.rows != nullptr) {
+      floats.rows(call.stream(), any.x, any.y, plan, numbers);
+    } else {
+      launch_any(call.stream(), any, Walk<1>(plan));
+    }
     launched("an elementwise operation");
     done += any.count;
   });
