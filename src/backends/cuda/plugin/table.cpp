@@ -7,6 +7,7 @@
 
 #include "backends/cuda/plugin/copies.hpp"
 #include "backends/cuda/plugin/device_state.hpp"
+#include "backends/cuda/plugin/kernels/copy.cuh"
 #include "ops/params/hash.hpp"
 
 struct ebb_cuda_graph {

@@ -183,7 +183,7 @@ void run(Call& call, const ops::ScanParams& p) {
     return launched("a scan");
   }
   const std::size_t size = size_of(scan.dtype);
-  auto* turned = call.workspace<std::byte>(bytes);
+  auto* turned = call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size);
   const std::int64_t whole = p.count * p.inner;
   Plan<2> there, back;
   there.add_outer(p.count, {p.inner, 1});
@@ -194,7 +194,7 @@ void run(Call& call, const ops::ScanParams& p) {
   back.add_outer(p.count, {1, p.inner});
   back.add_outer(p.outer, {whole, whole});
   back.reverse();
-  copy(call.stream(), there, size, data, turned);
+  copy(call.stream(), there, size, x.data, turned);
   scan.x = scan.y = turned;
   scan.inner = 1;
   run_rows<A, Op>(call, scan, rows);
