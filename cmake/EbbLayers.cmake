@@ -63,6 +63,9 @@ function(ebb_add_layer layer)
     target_link_libraries(${library} PUBLIC ebb_cpu_dependencies)
     target_compile_options(${library} PRIVATE ${ebb_cpu_options})
     target_compile_definitions(${library} PRIVATE ${ebb_cpu_definitions})
+    # Rounds each product and each sum, as the operations do that it stands for.
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/backends/cpu/optimizers_vector.cpp"
+                                PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
   endif()
   if(NOT layer MATCHES "^(base|memory|tensor)$")
     # Operations and their loops gain nothing from other files, and cost minutes at link time.

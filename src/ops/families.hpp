@@ -18,6 +18,7 @@ void add_convolutions(MeaningTable& table);
 void add_pooling(MeaningTable& table);
 void add_dilation(MeaningTable& table);
 void add_normalisation(MeaningTable& table);
+void add_optimizers(MeaningTable& table);
 void add_signal(MeaningTable& table);
 void add_image(MeaningTable& table);
 void add_suppression(MeaningTable& table);

@@ -20,6 +20,7 @@ const MeaningTable& meanings() noexcept {
     add_pooling(filled);
     add_dilation(filled);
     add_normalisation(filled);
+    add_optimizers(filled);
     add_signal(filled);
     add_image(filled);
     add_suppression(filled);

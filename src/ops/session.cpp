@@ -1,5 +1,7 @@
 #include "ebb/ops/session.hpp"
 
+#include <algorithm>
+
 namespace ebb {
 namespace {
 
@@ -84,7 +86,8 @@ std::vector<Tensor> apply(OpId op, std::span<const Tensor* const> inputs,
   std::vector<Handle> handles;
   handles.reserve(inputs.size());
   for (const Tensor* input : inputs) handles.push_back(input->handle());
-  std::vector<OpResult> results(64);
+  // Only an operation with as many inputs has more results.
+  std::vector<OpResult> results(std::max<std::size_t>(64, handles.size()));
   const std::size_t count = run(place, op, handles, attributes, results);
   std::vector<Tensor> tensors;
   tensors.reserve(count);

@@ -31,6 +31,7 @@ Given ints(const Shape& shape, std::vector<std::int32_t> values) {
 std::vector<Refusal> refusals() {
   const Given image{kF, {1, 4, 4, 2}}, boxes{kF, {3, 4}}, scores{kF, {3}};
   const Given data{kF, {10, 2}}, scalar{kF, {}};
+  const std::vector<double> adam{0.9, 0.999, 0.001, 1e-7};
   return {
       // signals
       {"FFT", {{kF, {4}}}, {}, "input 0 has dtype float32, complex64 is allowed"},
@@ -231,6 +232,36 @@ std::vector<Refusal> refusals() {
        {ints({2}, {-1, -2}), {kF, {2}}, scalar, ints({2}, {0, 2})},
        {1, 2},
        "Dimension -2 must be >= -1"},
+      // optimizers
+      {"AdamUpdate", {scalar, scalar}, adam, "2 inputs were given, at least 6 are allowed"},
+      {"AdamUpdate",
+       {scalar, scalar, data, data, data, data, data},
+       adam,
+       "7 inputs were given, 2 and 4 for each variable are allowed"},
+      {"AdamUpdate",
+       {scalar, scores, data, data, data, data},
+       adam,
+       "beta2 to the power of the step is [3], a scalar is allowed"},
+      {"AdamUpdate",
+       {scalar, scalar, data, data, data, {kI, {10, 2}}},
+       adam,
+       "input 5 has dtype int32, float32 is allowed"},
+      {"AdamUpdate",
+       {scalar, {DType::kFloat64, {}}, data, data, data, data},
+       adam,
+       "input 1 has dtype float64, float32 is allowed"},
+      {"AdamUpdate",
+       {scalar, scalar, data, data, data, data, scores, scores, {kF, {1, 3}}, scores},
+       adam,
+       "the second moment of variable 1 is [1,3], its value's [3] is allowed"},
+      {"AdamUpdate",
+       {scalar, scalar, data, data, data, scalar},
+       adam,
+       "the gradient of variable 0 is [], its value's [10,2] is allowed"},
+      {"AdamUpdate",
+       {scalar, scalar, data, data, data, data},
+       {0.9, 0.999, 0.001},
+       "attribute epsilon is missing"},
   };
 }
 

@@ -25,6 +25,34 @@ TEST(TensorApi, OperatorsAndFunctions) {
   EXPECT_EQ(ops::equal(x, x).to_vector<std::uint8_t>(), (std::vector<std::uint8_t>(4, 1)));
 }
 
+// Of more variables than other operations have results, and to the bit.
+TEST(TensorApi, AdamIsTheChainThatItStandsFor) {
+  TestSession session;
+  constexpr std::int64_t kVariables = 30;
+  std::vector<Tensor> inputs{tensor({0.81f}, {}), tensor({0.998001f}, {})};
+  for (std::int64_t i = 0; i < kVariables; ++i) {
+    for (const double seed : {1, 2, 3, 4}) {
+      const Tensor given = ops::random_uniform({i % 3 + 1, 17}, -2, 2, DType::kFloat32,
+                                               seed + static_cast<double>(i));
+      inputs.push_back(seed == 3 ? ops::abs(given) : given);
+    }
+  }
+  const std::vector<Tensor> made = ops::adam_update(inputs, 0.9, 0.999, 0.01, 1e-7);
+  ASSERT_EQ(made.size(), 2u + 3 * kVariables);
+  EXPECT_EQ(made[0].item<float>(), (inputs[0] * 0.9).item<float>());
+  EXPECT_EQ(made[1].item<float>(), (inputs[1] * 0.999).item<float>());
+  for (std::size_t i = 0; i < kVariables; ++i) {
+    const Tensor &value = inputs[2 + 4 * i], &gradient = inputs[5 + 4 * i];
+    const Tensor first = inputs[3 + 4 * i] * 0.9 + gradient * (1 - 0.9);
+    const Tensor second = inputs[4 + 4 * i] * 0.999 + ops::square(gradient) * (1 - 0.999);
+    const Tensor spread = ops::sqrt(second / (1 - inputs[1]));
+    const Tensor next = first / (1 - inputs[0]) / (spread + 1e-7) * -0.01 + value;
+    EXPECT_EQ(made[2 + 3 * i].to_vector<float>(), next.to_vector<float>()) << i;
+    EXPECT_EQ(made[3 + 3 * i].to_vector<float>(), first.to_vector<float>()) << i;
+    EXPECT_EQ(made[4 + 3 * i].to_vector<float>(), second.to_vector<float>()) << i;
+  }
+}
+
 TEST(TensorApi, CopiesShareAndEndOnTheirOwn) {
   TestSession session;
   Context& context = session.context();

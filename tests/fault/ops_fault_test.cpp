@@ -35,6 +35,9 @@ const std::vector<Step>& steps() {
       {op_id("FFT"), {{2, 15}}, {}, DType::kComplex64},
       {op_id("NonMaxSuppressionV5"), {{5, 4}, {5}}, {3, 0.5, -1, 0.1}},
       {op_id("RaggedRange"), {{}, {}, {}}, {}, DType::kInt32},
+      {op_id("AdamUpdate"),
+       {{}, {}, {64}, {64}, {64}, {64}, {8, 8}, {8, 8}, {8, 8}, {8, 8}},
+       {0.9, 0.999, 0.001, 1e-7}},
   };
   return all;
 }
@@ -125,6 +128,7 @@ TEST_F(OpFaults, EveryNewFailsInTurnWithViews) {
       {op_id("Reshape"), {{4, 5}}, {1, 20}},
       {op_id("Slice"), {{8, 8}}, {2, 1, 1, 2, 6, 6}},
       {op_id("AddN"), {{3, 4}, {3, 4}, {3, 4}, {3, 4}, {3, 4}}, {}},
+      {op_id("AdamUpdate"), {{}, {}, {3, 4}, {3, 4}, {3, 4}, {3, 4}}, {0.9, 0.999, 0.001, 1e-7}},
   };
   std::uint64_t points = 0;
   for (const Step& step : strided) {
@@ -208,6 +212,9 @@ TEST_F(OpFaults, EveryTensorFailsInTurn) {
       {op_id("Mean"), {{1 << 18}}, {1, 0, 0}, DType::kInt32},
       {op_id("SplitV"), {{6, 1 << 16}}, {6, 1, 1, 1, 1, 1, 1, 0}},
       {op_id("SpaceToBatchND"), {{1, 512, 512, 1}}, {2, 2, 2, 4, 0, 0, 0, 0}},
+      {op_id("AdamUpdate"),
+       {{}, {}, {1 << 18}, {1 << 18}, {1 << 18}, {1 << 18}},
+       {0.9, 0.999, 0.001, 1e-7}},
   };
   for (const Step& step : large) {
     SCOPED_TRACE(ops::find_op(step.op)->name);

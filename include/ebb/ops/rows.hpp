@@ -441,6 +441,17 @@ inline constexpr auto kRows = std::to_array<OpSpec>({
      {{integer("depthRadius"), number("bias"), number("alpha"), number("beta")}}},  // x, y, dy
     {238, "Softmax", 1, 1, 1, {{integer("dim")}}},
     {239, "LogSoftmax", 1, 1, 1, {{integer("axis")}}},
+
+    // ---- optimizers
+    // beta1 and beta2 to the power of the step, then value, first moment, second moment and
+    // gradient of each variable -> those powers for the next step, then value, first moment and
+    // second moment of each variable
+    {245,
+     "AdamUpdate",
+     6,
+     kAny,
+     kAny,
+     {{number("beta1"), number("beta2"), number("learningRate"), number("epsilon")}}},
 });
 
 }  // namespace detail

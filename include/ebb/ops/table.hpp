@@ -30,7 +30,7 @@ inline constexpr auto kFamilies = std::to_array<Family>({
     {140, "reductions", "Reductions, scans, sorting and searching"},
     {160, "images", "Images and signals"},
     {180, "sparse", "Sparse and ragged tensors"},
-    {200, "networks", "Products, convolutions, poolings and normalisations"},
+    {200, "networks", "Products, convolutions, poolings, normalisations and optimizers"},
 });
 
 namespace detail {

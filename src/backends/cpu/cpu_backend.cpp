@@ -20,6 +20,7 @@ const KernelTable& table() {
     add_pooling(kernels);
     add_dilation(kernels);
     add_normalisation(kernels);
+    add_optimizers(kernels);
     add_softmax(kernels);
     add_signal(kernels);
     add_unique(kernels);

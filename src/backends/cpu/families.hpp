@@ -19,6 +19,7 @@ void add_convolutions(KernelTable& table);
 void add_pooling(KernelTable& table);
 void add_dilation(KernelTable& table);
 void add_normalisation(KernelTable& table);
+void add_optimizers(KernelTable& table);
 void add_softmax(KernelTable& table);
 void add_signal(KernelTable& kernels);
 void add_unique(KernelTable& kernels);

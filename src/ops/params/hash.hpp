@@ -11,6 +11,7 @@
 #include "ops/params/image.hpp"
 #include "ops/params/indexing.hpp"
 #include "ops/params/movement.hpp"
+#include "ops/params/optimizers.hpp"
 #include "ops/params/pooling.hpp"
 #include "ops/params/products.hpp"
 #include "ops/params/reductions.hpp"
@@ -35,10 +36,9 @@ consteval std::uint64_t hash_of_layouts() {
 }  // namespace detail
 
 // Every struct that a meaning leaves for its kernel.
-inline constexpr std::uint64_t kParamsHash =
-    detail::hash_of_layouts<Walk<1>, Walk<2>, Walk<3>, ReduceParams, ScanParams, MoveParams,
-                            TwoMovesParams, PartsParams, MirrorParams, GatherParams, NdParams,
-                            TopKWalk, UniqueWalk, SearchWalk, ResizeWalk, CropWalk, RotateWalk,
-                            TransformWalk, Product, Convolution, Pooling, SuppressionWalk>();
+inline constexpr std::uint64_t kParamsHash = detail::hash_of_layouts<
+    Walk<1>, Walk<2>, Walk<3>, ReduceParams, ScanParams, MoveParams, TwoMovesParams, PartsParams,
+    MirrorParams, GatherParams, NdParams, TopKWalk, UniqueWalk, SearchWalk, ResizeWalk, CropWalk,
+    RotateWalk, TransformWalk, Product, Convolution, Pooling, SuppressionWalk, AdamParams>();
 
 }  // namespace ebb::ops

@@ -2,6 +2,7 @@
 import { findBackendFactory, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
 import { EbbError } from '../errors';
 import { native } from '../native';
+import { installAdam } from './adam';
 import { EbbBackend } from './backend';
 import { asKernelFunc } from './kernel';
 import { KERNELS } from './kernels';
@@ -36,6 +37,7 @@ export function registerAs(backendName: string, make: () => EbbBackend, priority
   if (isRegistered(backendName)) return false;
   checkTable();
   registerKernels(backendName);
+  installAdam();
   return registerBackend(backendName, make, priority);
 }
 

@@ -1,4 +1,5 @@
-// Products, convolutions, poolings and normalisations as functions, in the table's order.
+// Products, convolutions, poolings, normalisations and optimizers as functions, in the table's
+// order.
 //
 // Printed by `ebb_print_ops --cpp networks` and formatted; a test fails where it is not
 // what the table says. Inputs are a, b, ... as the table has them; a Tensor that is
@@ -232,6 +233,11 @@ inline Tensor softmax(const Tensor& a, std::int64_t dim) {
 }
 inline Tensor log_softmax(const Tensor& a, std::int64_t axis) {
   return apply_one(op_id("LogSoftmax"), {&a}, detail::Flat(axis).values());
+}
+inline std::vector<Tensor> adam_update(const std::vector<Tensor>& inputs, double beta1,
+                                       double beta2, double learning_rate, double epsilon) {
+  return apply(op_id("AdamUpdate"), detail::pointers(inputs),
+               detail::Flat(beta1, beta2, learning_rate, epsilon).values());
 }
 
 }  // namespace ebb::ops

@@ -11,7 +11,7 @@ import { orText, TAKE_TEXT, text } from './text';
 import { views } from './views';
 import { windows } from './windows';
 
-/** Every kernel of TensorFlow.js, by name. */
+/** Every kernel of TensorFlow.js, by name, and Ebb's own. */
 export const KERNELS: Record<string, Kernel> = {
   ...elementwise,
   ...views,

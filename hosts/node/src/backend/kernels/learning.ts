@@ -1,4 +1,4 @@
-// Products, normalisation, images, signals.
+// Products, normalisation, optimizers, images, signals.
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { type Attributes, type Kernel, manyOp, op } from '../kernel';
 import { inShape } from './views';
@@ -44,6 +44,8 @@ export const learning: Record<string, Kernel> = {
     dim:
       dim === -1 || dim === undefined ? (logits as TensorInfo).shape.length - 1 : (dim as number),
   })),
+
+  AdamUpdate: manyOp('AdamUpdate', ['*'], undefined, (_, inputs) => Object.keys(inputs).length),
 
   FFT: op('FFT', ['input']),
   IFFT: op('IFFT', ['input']),

@@ -1,0 +1,54 @@
+// Updates of optimizers, all variables of a model in one call.
+#include "ops/params/optimizers.hpp"
+
+#include <array>
+
+#include "ops/families.hpp"
+#include "ops/format.hpp"
+#include "ops/windows.hpp"
+
+namespace ebb::ops {
+namespace {
+
+constexpr std::array<std::string_view, kAdamInputs> kNames{"value", "first moment", "second moment",
+                                                           "gradient"};
+
+void adam_update(OpCall& call) {
+  const std::size_t given = call.inputs() - kAdamScalars;
+  call.check(given % kAdamInputs == 0,
+             "{} inputs were given, {} and {} for each variable are allowed", call.inputs(),
+             kAdamScalars, kAdamInputs);
+  check_float32(call, call.inputs());
+  for (std::size_t i = 0; i < kAdamScalars; ++i) {
+    const Shape& shape = call.input(i).shape;
+    call.check(shape.rank() == 0, "beta{} to the power of the step is {}, a scalar is allowed",
+               i + 1, shape);
+  }
+  for (std::size_t i = kAdamScalars; i < call.inputs(); ++i) {
+    const std::size_t part = (i - kAdamScalars) % kAdamInputs;
+    const Shape& value = call.input(i - part).shape;
+    call.check(call.input(i).shape == value,
+               "the {} of variable {} is {}, its value's {} is allowed", kNames[part],
+               (i - kAdamScalars) / kAdamInputs, call.input(i).shape, value);
+  }
+  const double beta1 = call.number(0), beta2 = call.number(1);
+  call.params(AdamParams{.variables = given / kAdamInputs,
+                         .beta1 = static_cast<float>(beta1),
+                         .rest1 = static_cast<float>(1 - beta1),
+                         .beta2 = static_cast<float>(beta2),
+                         .rest2 = static_cast<float>(1 - beta2),
+                         .epsilon = static_cast<float>(call.number(3)),
+                         .negative_rate = static_cast<float>(-call.number(2))});
+  for (std::size_t i = 0; i < kAdamScalars; ++i) call.make(DType::kFloat32, {});
+  for (std::size_t i = kAdamScalars; i < call.inputs(); i += kAdamInputs) {
+    for (std::size_t k = 0; k < kAdamOutputs; ++k) {
+      call.make(DType::kFloat32, call.input(i).shape);
+    }
+  }
+}
+
+}  // namespace
+
+void add_optimizers(MeaningTable& table) { table.set(op_id("AdamUpdate"), adam_update); }
+
+}  // namespace ebb::ops
