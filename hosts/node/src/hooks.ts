@@ -1,5 +1,5 @@
 // Where Ebb touches TensorFlow.js: the engine's methods, replaced on the one engine there is. Nothing is
-// touched before the first `reclaim.on()`, async tidy or `expectNoLeaks`.
+// touched before the first `reclaim.on()`, `trace.on()`, `tidy` or `expectNoLeaks`.
 import { Books } from './books';
 import { Idle } from './idle';
 import { Kernels } from './kernels';
@@ -78,6 +78,7 @@ export class Hooks {
     entry = tracked;
     engine.trackTensor = tracked;
     engine.makeTensor = (values, shape, dtype, backend) => {
+      if (kernels.running === 0) books.look();
       entry = engine.makeTensor;
       try {
         const tensor = makeTensor.call(engine, values, shape, dtype, backend);
