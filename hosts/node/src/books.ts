@@ -164,19 +164,23 @@ export class Books {
     if (this.signals[Signal.Notices] !== 0) this.drain();
   }
 
+  reclaiming(): boolean {
+    return this.native.reclaiming();
+  }
+
   /** A safe point: no kernel runs. */
   drain(): void {
     this.kernels = 0;
     this.bytesBorn = 0;
     this.signals[Signal.Notices] = 0;
     this.settle(this.native.safePoint(this.lastDevice, 0));
-    if (this.early.due() && !this.inTidy() && this.native.reclaiming()) {
+    if (this.early.due() && !this.inTidy() && this.reclaiming()) {
       this.early.run(this.collectMinor);
     }
   }
 
   collect(major: boolean, rationed: boolean): void {
-    if (!this.native.reclaiming()) {
+    if (!this.reclaiming()) {
       // The core leaves the collector alone while reclaim is off; whoever asks for one gets it.
       if (!rationed) this.collectHost(major ? 1 : 0);
       this.drain();

@@ -1,6 +1,6 @@
 // Budgets: one device of the core for each TensorFlow.js backend, process-wide, so that all workers draw
 // on the same one.
-import { badArgument, EbbError } from './errors';
+import { badArgument, checkOptions, EbbError } from './errors';
 import { native } from './native';
 import { type Backend, currentEngine, type Engine } from './tfjs';
 
@@ -38,9 +38,11 @@ function defaultFor(backend: string): number {
 }
 
 /** Limits what tensors may hold, in the whole process; without a size, says what the limit is. */
-export function budget(size?: number | string, { strict = false }: BudgetOptions = {}): number {
+export function budget(size?: number | string, options: BudgetOptions = {}): number {
+  checkOptions('budget', options, 'strict');
   if (size === undefined)
     return native().budget() || defaultFor(currentEngine()?.backendName ?? '');
+  const { strict = false } = options;
   const bytes = parseBytes(size);
   native().setBudget(bytes, strict);
   return bytes;

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseBytes } from './budget';
+import { parseTop } from './settings';
 
 const USAGE = `Usage: ebb [options] <program.js> [arguments of the program]
 
@@ -44,7 +45,7 @@ function plan(words: string[]): Plan {
     else if (word === '--no-variables') environment.EBB_VARIABLES = '0';
     else if (word === '--report') {
       environment.EBB_TRACE = '1';
-      environment.EBB_REPORT = value ?? '10';
+      environment.EBB_REPORT = String(parseTop(value ?? '10', '--report'));
     } else if (program.length === 0 && word.startsWith('-')) fail(`unknown option ${word}.`);
     else program.push(words[i] as string);
   }

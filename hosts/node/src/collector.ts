@@ -21,7 +21,10 @@ function find(): Collector {
     v8.setFlagsFromString('--no-expose-gc');
     if (typeof found === 'function') return found;
   }
-  throw new EbbError('EBB_UNSUPPORTED', '[ebb-tfjs] V8 does not let its collector be called.');
+  throw new EbbError(
+    'EBB_UNSUPPORTED',
+    '[ebb-tfjs] V8 does not let its collector be called; start Node with --expose-gc.',
+  );
 }
 
 let gc: Collector | undefined;

@@ -15,3 +15,13 @@ export function badArgument(what: string, given: unknown, allowed: string): EbbE
   if (typeof given === 'object' && given !== null) shown = given.constructor?.name ?? 'object';
   return new EbbError('EBB_INVALID_ARGUMENT', `[${what}] Received ${shown}; allowed: ${allowed}.`);
 }
+
+/** That options are an object and have no other names than these. */
+export function checkOptions(what: string, options: unknown, ...names: string[]): void {
+  if (typeof options !== 'object' || options === null)
+    throw badArgument(what, options, 'an object');
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name))
+      throw badArgument(what, name, `the option${names.length > 1 ? 's' : ''} ${names.join(', ')}`);
+  }
+}

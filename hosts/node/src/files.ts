@@ -152,9 +152,9 @@ export function registerFileHandlers(): void {
   const tfjs = findTfjs();
   if (registered || tfjs === undefined) return;
   registered = true;
-  // Not now: TensorFlow.js may be in the middle of loading.
-  queueMicrotask(() => {
-    const { io } = createRequire(tfjs)(tfjs) as { io: Io };
-    registerWith(io);
-  });
+  const load = createRequire(tfjs);
+  const register = (): void => registerWith((load(tfjs) as { io: Io }).io);
+  // While TensorFlow.js is being loaded its functions are not there yet.
+  if (load.cache[tfjs]?.loaded) register();
+  else queueMicrotask(register);
 }

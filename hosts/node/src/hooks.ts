@@ -1,11 +1,12 @@
 // Where Ebb touches TensorFlow.js: the engine's methods, replaced on the one engine there is. Nothing is
-// touched before the first `reclaim.on()`, async tidy or `expectNoLeaks`.
+// touched before the first `reclaim.on()`, `trace.on()`, `tidy` or `expectNoLeaks`.
 import { Books } from './books';
+import { seeClass } from './classes';
+import { rememberSite } from './disposed';
 import { Idle } from './idle';
 import { Kernels } from './kernels';
 import { SortCaches } from './layers';
 import { type Native, native } from './native';
-import { holdWhileRead } from './reads';
 import { Records } from './records';
 import { currentRegion } from './regions';
 import { Scopes } from './scopes';
@@ -72,12 +73,13 @@ export class Hooks {
       if (isVariable(tensor)) this.variables.watched(tensor);
       else scopes.track(tensor, true);
       if (this.observers > 0) this.observe(tensor.id);
-      holdWhileRead(tensor);
+      seeClass(tensor, this.sites);
       this.idle.arm();
     };
     entry = tracked;
     engine.trackTensor = tracked;
     engine.makeTensor = (values, shape, dtype, backend) => {
+      if (kernels.running === 0) books.look();
       entry = engine.makeTensor;
       try {
         const tensor = makeTensor.call(engine, values, shape, dtype, backend);
@@ -100,6 +102,7 @@ export class Hooks {
     const { engine, books } = this;
     const { disposeTensor, memory, reset } = engine;
     engine.disposeTensor = (tensor) => {
+      if (this.sites.on) this.remember(tensor);
       if (books.ending(tensor)) disposeTensor.call(engine, tensor);
     };
     engine.memory = () => {
@@ -158,6 +161,12 @@ export class Hooks {
         books.collect(true, false);
       return makeVariable.call(engine, initial, trainable, name, dtype);
     };
+  }
+
+  /** Where a tensor that is about to end was made. */
+  private remember(tensor: Tensor): void {
+    const slot = this.books.slots.find(tensor.id);
+    if (slot >= 0) rememberSite(tensor, this.books.slots.site(slot));
   }
 
   /** Ids, and creation sites, of tensors given back while somebody observes. */

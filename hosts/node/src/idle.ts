@@ -31,6 +31,7 @@ export class Idle {
 
   private look(): void {
     this.timer = undefined;
+    if (!this.books.reclaiming()) return;
     const { births } = this.books;
     if (births !== this.seen) {
       this.seen = births;

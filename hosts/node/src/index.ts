@@ -7,8 +7,9 @@
  * ebb.reclaim.on();
  * ```
  */
-import { onWhenReady } from './reclaim';
 import { native } from './native';
+import { onWhenReady } from './reclaim';
+import { applyEnvironment } from './settings';
 
 export { budget, type BudgetOptions, trim } from './budget';
 export { collect } from './collect';
@@ -27,6 +28,5 @@ export { tidy } from './tidy';
 export { trace, type TraceOptions } from './trace';
 
 // The switch is the process's: a worker begun while it is on reclaims as well.
-if (process.env.EBB_RECLAIM === '1' || native().reclaiming()) {
-  onWhenReady({ variables: process.env.EBB_VARIABLES !== '0' });
-}
+if (process.env.EBB_RECLAIM === '1') applyEnvironment();
+else if (native().reclaiming()) onWhenReady({ variables: process.env.EBB_VARIABLES !== '0' });

@@ -1,5 +1,5 @@
 // A check for tests: what a function leaves behind.
-import { badArgument, EbbError } from './errors';
+import { badArgument, checkOptions, EbbError } from './errors';
 import { tensorsIn } from './containers';
 import type { Hooks } from './hooks';
 import { ownerNow, runInRegion } from './regions';
@@ -18,9 +18,11 @@ export interface LeakOptions {
  */
 export async function expectNoLeaks<T>(
   run: () => T | Promise<T>,
-  { reachableOnly = false }: LeakOptions = {},
+  options: LeakOptions = {},
 ): Promise<T> {
   if (typeof run !== 'function') throw badArgument('expectNoLeaks', run, 'a function');
+  checkOptions('expectNoLeaks', options, 'reachableOnly');
+  const { reachableOnly = false } = options;
   const installed = requireHooks('expectNoLeaks');
   const region = observe(installed);
   const traced = trace.isOn;

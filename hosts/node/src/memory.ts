@@ -1,6 +1,6 @@
 // Reading the books.
 import { budget } from './budget';
-import { badArgument } from './errors';
+import { badArgument, checkOptions } from './errors';
 import { hooksIfAny } from './hooks';
 import { type Counters, native } from './native';
 
@@ -22,7 +22,9 @@ export interface MemoryOptions {
 const MS = 1e-6;
 
 /** The books of this isolate. A safe point: the dead that are known are given back first. */
-export function memory({ everywhere = false }: MemoryOptions = {}): Memory {
+export function memory(options: MemoryOptions = {}): Memory {
+  checkOptions('memory', options, 'everywhere');
+  const { everywhere = false } = options;
   const installed = hooksIfAny();
   installed?.safePoint();
   const {
@@ -69,8 +71,9 @@ export interface ReportOptions {
 /** Who holds what, by creation site: text, or what `JSON.parse` makes of the JSON. */
 export function report(options?: ReportOptions & { json?: false }): string;
 export function report(options: ReportOptions & { json: true }): Record<string, unknown>;
-export function report({ top = 10, json = false, everywhere = false }: ReportOptions = {}):
-  string | Record<string, unknown> {
+export function report(options: ReportOptions = {}): string | Record<string, unknown> {
+  checkOptions('report', options, 'top', 'json', 'everywhere');
+  const { top = 10, json = false, everywhere = false } = options;
   if (!Number.isInteger(top) || top < 1)
     throw badArgument('report: top', top, 'a whole number from 1 on');
   const installed = hooksIfAny();

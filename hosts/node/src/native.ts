@@ -121,8 +121,7 @@ function load(): Native {
       `[ebb-tfjs] The addon is not built (looked for ${places().join(', ')}); run 'npm run build'.`,
     );
   }
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- the only way to load an addon
-  const native = require(path) as Native;
+  const native = open(path);
   const { layout } = native;
   if (
     layout.dims !== Slate.Dims ||
@@ -132,10 +131,24 @@ function load(): Native {
   ) {
     throw new EbbError(
       'EBB_UNSUPPORTED',
-      `[ebb-tfjs] ${path} is of another version; build it again.`,
+      `[ebb-tfjs] ${path} is of another version; run 'npm run build'.`,
     );
   }
   return native;
+}
+
+function open(path: string): Native {
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- the only way to load an addon
+    return require(path) as Native;
+  } catch (error) {
+    throw new EbbError(
+      'EBB_UNSUPPORTED',
+      `[ebb-tfjs] The addon does not load on ${process.platform}-${process.arch} (${(error as Error).message}); ` +
+        `the package has one for linux-x64 with glibc, elsewhere it is built from a clone.`,
+      { cause: error },
+    );
+  }
 }
 
 let loaded: Native | undefined;

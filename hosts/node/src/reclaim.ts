@@ -1,5 +1,5 @@
 // The switch: global, off at first, at any time, both ways.
-import { badArgument, EbbError } from './errors';
+import { badArgument, checkOptions, EbbError } from './errors';
 import { registerFileHandlers } from './files';
 import { type Hooks, hooks, hooksIfAny } from './hooks';
 import { findTfjs } from './locate';
@@ -36,15 +36,11 @@ export function onWhenReady(options: ReclaimOptions = {}): void {
   }
 }
 
-function check(options: unknown): void {
-  if (typeof options !== 'object' || options === null)
-    throw badArgument('reclaim.on', options, 'an object');
-  for (const [name, value] of Object.entries(options)) {
-    if (name !== 'variables') throw badArgument('reclaim.on', name, "the option 'variables'");
-    if (value !== undefined && typeof value !== 'boolean') {
-      throw badArgument('reclaim.on: variables', value, 'true or false');
-    }
-  }
+function check(options: ReclaimOptions): void {
+  checkOptions('reclaim.on', options, 'variables');
+  const { variables } = options;
+  if (variables !== undefined && typeof variables !== 'boolean')
+    throw badArgument('reclaim.on: variables', variables, 'true or false');
 }
 
 export const reclaim = {

@@ -131,12 +131,16 @@ export function currentEngine(): Engine | undefined {
   return holder._tfengine;
 }
 
+/** Who waits for the engine. */
+const waiting: Array<() => void> = [];
+
 /** Calls back as soon as a copy of tfjs-core creates the engine, before anything can use it. */
-export function onEngine(found: (engine: Engine) => void): void {
+export function onEngine(found: () => void): void {
   if (holder._tfengine != null) {
-    found(holder._tfengine);
+    found();
     return;
   }
+  if (waiting.push(found) > 1) return;
   Object.defineProperty(globalThis, '_tfengine', {
     configurable: true,
     enumerable: true,
@@ -148,7 +152,7 @@ export function onEngine(found: (engine: Engine) => void): void {
         enumerable: true,
         writable: true,
       });
-      found(engine);
+      for (const tell of waiting) tell();
     },
   });
 }

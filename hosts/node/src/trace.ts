@@ -1,7 +1,8 @@
 // Creation sites, for reports: on for a run, or while it runs.
-import { badArgument } from './errors';
-import { sites } from './hooks';
+import { badArgument, checkOptions } from './errors';
+import { hooks, sites } from './hooks';
 import { native } from './native';
+import { onEngine } from './tfjs';
 
 export interface TraceOptions {
   /** Frames of the user's code that make a site: 1 is the line that called TensorFlow.js. Default: 1. */
@@ -12,12 +13,15 @@ const MOST_FRAMES = 10;
 
 export const trace = {
   /** From now on each tensor is booked with the place in the user's code that made it. */
-  on({ frames = 1 }: TraceOptions = {}): void {
+  on(options: TraceOptions = {}): void {
+    checkOptions('trace.on', options, 'frames');
+    const { frames = 1 } = options;
     if (!Number.isInteger(frames) || frames < 1 || frames > MOST_FRAMES)
       throw badArgument('trace.on: frames', frames, `a whole number from 1 to ${MOST_FRAMES}`);
     native().setTrace(true);
     sites().frames = frames;
     sites().on = true;
+    onEngine(hooks); // what nobody books cannot be reported
   },
 
   off(): void {

@@ -1,7 +1,7 @@
 // Item 11: wrong use is answered with an error that says what to do.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -26,6 +26,17 @@ test('reclaim.on, tidy, expectNoLeaks, collect, report', async () => {
   await assert.rejects(ebb.expectNoLeaks('x'), /function/);
   assert.throws(() => ebb.collect('huge'), /minor/);
   assert.throws(() => ebb.report({ top: 0 }), /top/);
+  assert.throws(
+    () => ebb.report({ tops: 3 }),
+    /"tops"; allowed: the options top, json, everywhere/,
+  );
+  assert.throws(() => ebb.memory('all'), /an object/);
+  assert.throws(() => ebb.budget('1GB', { strickt: true }), /the option strict/);
+  assert.throws(() => ebb.trace.on({ frame: 2 }), /the option frames/);
+  await assert.rejects(
+    ebb.expectNoLeaks(() => 1, { reachable: true }),
+    /reachableOnly/,
+  );
   for (const frames of [0, 11, 1.5, '2']) {
     assert.throws(() => ebb.trace.on({ frames }), /from 1 to 10/);
   }
@@ -47,6 +58,43 @@ test('no TensorFlow.js', () => {
   const [on, tidy] = out.trim().split('\n');
   assert.match(on, /EBB_NO_TFJS .*npm install @tensorflow\/tfjs-core/);
   assert.match(tidy, /EBB_NO_TFJS .*require/);
+});
+
+test('an addon that does not load', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ebb-addon-'));
+  const other = join(folder, 'other.node');
+  writeFileSync(other, 'of another machine');
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['-e', `require(${JSON.stringify(entry)})`],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, EBB_ADDON: other },
+    },
+  );
+  assert.notEqual(status, 0);
+  assert.match(
+    stderr,
+    /does not load on linux-x64 \(.*other\.node.*the package has one for linux-x64/,
+  );
+});
+
+test('EBB_DEVICE: another word, and a GPU that is not there', () => {
+  const backend = require.resolve('ebb-tfjs/backend');
+  const withDevice = (device) =>
+    spawnSync(process.execPath, ['-e', `require(${JSON.stringify(backend)})`], {
+      encoding: 'utf8',
+      env: { ...process.env, EBB_DEVICE: device, EBB_CUDA_PLUGIN: '/nowhere/libebb_cuda.so' },
+    });
+  for (const device of ['gpu', 'cuda', 'cuda:x']) {
+    const { status, stderr } = withDevice(device);
+    assert.notEqual(status, 0);
+    assert.match(stderr, new RegExp(`\\[EBB_DEVICE\\] Received "${device}"; allowed: cpu, cuda:0`));
+  }
+  const { status, stderr } = withDevice('cuda:0');
+  assert.notEqual(status, 0);
+  assert.match(stderr, /cuda:0 is not there: libebb_cuda\.so was not found .*make cuda/);
+  assert.equal(withDevice('cpu').status, 0);
 });
 
 test('an older Node', () => {

@@ -34,6 +34,31 @@ onEachBackend('observing', (backend) => {
     await collected();
   });
 
+  test('a tensor that is used after its end says which it was', () => {
+    const disposed = () => {
+      const x = tf.tensor2d([1, 2], [1, 2]);
+      x.dispose();
+      return x;
+    };
+    const x = disposed();
+    assert.throws(() => x.add(1), {
+      code: 'EBB_STALE_HANDLE',
+      message: `Tensor is disposed. It was tensor ${x.id}, float32 [1,2].`,
+    });
+    ebb.trace.on();
+    const traced = disposed();
+    ebb.trace.off();
+    assert.throws(
+      () => traced.dataSync(),
+      /\[1,2\], made at disposed \(.*observe\.test\.mjs:\d+\)\.$/,
+    );
+    let escaped;
+    tf.tidy(() => {
+      escaped = tf.scalar(1);
+    });
+    assert.throws(() => escaped.print(), /Tensor is disposed\. It was tensor \d+, float32 \[\]\.$/);
+  });
+
   test('a site has as many frames as wanted', async () => {
     await collected();
     const held = [];

@@ -51,6 +51,18 @@ onEachBackend('pressure', (backend) => {
     assert.deepEqual(seen, []);
   });
 
+  test('the same where tensors are made from values alone, and no kernel runs in between', () => {
+    const start = ebb.memory().liveBytes;
+    ebb.budget(start + 32 * MB);
+    const values = new Float32Array(512 * 512);
+    let most = 0;
+    for (let i = 0; i < 400; i++) {
+      tf.tensor2d(values, [512, 512]);
+      most = Math.max(most, tf.engine().state.numBytes - start);
+    }
+    assert.ok(most <= 34 * MB, `${most / MB} MB`);
+  });
+
   test('a soft budget: one warning names the sites, and the program goes on', async () => {
     ebb.trace.on();
     const held = [];

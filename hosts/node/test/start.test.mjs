@@ -62,6 +62,56 @@ for (const [title, args, env] of [
   });
 }
 
+test('the same settings with EBB_RECLAIM=1 as with npx ebb', () => {
+  writeFileSync(
+    join(project, 'settings.js'),
+    `const ebb = require('ebb-tfjs'); require('@tensorflow/tfjs-core');
+console.log(ebb.reclaim.isOn, ebb.budget(), ebb.trace.isOn);`,
+  );
+  const env = { EBB_RECLAIM: '1', EBB_BUDGET: '1MB', EBB_TRACE: '1', EBB_REPORT: '3' };
+  const { out, err } = node(['settings.js'], env);
+  assert.equal(out, 'true 1048576 true');
+  assert.equal(err.match(/^Ebb, /gm).length, 1, 'one report');
+  assert.match(node(['settings.js'], { ...env, EBB_REPORT: 'all' }).err, /EBB_REPORT\] Received/);
+});
+
+test('strict without a size: the default budget throws', () => {
+  writeFileSync(
+    join(project, 'strict.js'),
+    `const tf = require('@tensorflow/tfjs'); const ebb = require('ebb-tfjs');
+tf.tensor1d([1]);
+console.log(ebb.budget() > 2 ** 20, ebb.report({ json: true }).devices.map(({ mode }) => mode).join());`,
+  );
+  const cli = join(root, 'dist', 'cli.js');
+  assert.equal(node([cli, '--strict', 'strict.js']).out, 'true hard');
+  assert.equal(node([cli, 'strict.js']).out, 'true soft');
+});
+
+test('file:// right after the switch', () => {
+  writeFileSync(
+    join(project, 'files.js'),
+    `const tf = require('@tensorflow/tfjs'); require('ebb-tfjs').reclaim.on();
+tf.loadLayersModel('file:///nowhere/model.json').catch(({ message }) => console.log(message));`,
+  );
+  assert.match(node(['files.js']).out, /\/nowhere\/model\.json cannot be read/);
+});
+
+test('a report needs no reclaim', () => {
+  for (const first of [
+    "require('@tensorflow/tfjs'); const ebb = require('ebb-tfjs')",
+    "const ebb = require('ebb-tfjs')",
+  ]) {
+    writeFileSync(
+      join(project, 'traced.js'),
+      `${first}; ebb.trace.on();
+const tf = require('@tensorflow/tfjs');
+const held = tf.tensor1d([1]);
+console.log(ebb.reclaim.isOn, ebb.memory().live, ebb.report().match(/traced\\.js:3/) !== null);`,
+    );
+    assert.equal(node(['traced.js']).out, 'false 1 true');
+  }
+});
+
 test("require('ebb-tfjs') alone changes nothing", () =>
   assert.match(node(['own.js']).out, /^growing/));
 
@@ -78,6 +128,7 @@ test('npx ebb', () => {
   assert.equal(status, 0);
   assert.equal(node([cli, '-e']).status, 2);
   assert.match(node([cli, 'app.js', '--budget', 'much']).err, /2GB/);
+  assert.match(node([cli, 'app.js', '--report=all']).err, /--report.*whole number/);
   writeFileSync(join(project, 'fails.js'), 'process.exit(7)');
   assert.equal(node([cli, 'fails.js']).status, 7);
   assert.match(node([cli, '--help']).out, /--budget/);

@@ -1,10 +1,11 @@
 // Backend `ebb-cuda`: the same operations on an NVIDIA GPU. Reads resolve when the GPU has come so far; nothing blocks
 // the loop meanwhile.
 import type { BackendValues, DataType } from '@tensorflow/tfjs-core';
+import { badArgument } from '../errors';
 import { native } from '../native';
 import { EbbBackend } from './backend';
 import { EbbData, sizeOf, unwritten } from './data';
-import { NAME, registerAs, registerForLater } from './register';
+import { registerAs, registerForLater } from './register';
 import { type NativeRuntime, Runtime } from './runtime';
 
 export const CUDA_NAME = 'ebb-cuda';
@@ -132,21 +133,20 @@ function nextRound(polls: number): Promise<void> {
   });
 }
 
-function chosenDevice(): string {
-  return process.env.EBB_DEVICE ?? '';
+/** The GPU that EBB_DEVICE asks for; undefined: none, the CPU. */
+export function chosenGpu(): string | undefined {
+  const chosen = process.env.EBB_DEVICE || 'cpu';
+  if (chosen === 'cpu') return undefined;
+  if (!/^cuda:\d+$/.test(chosen))
+    throw badArgument('EBB_DEVICE', chosen, 'cpu, cuda:0, cuda:1, ...');
+  return chosen;
 }
 
 /** `EBB_DEVICE=cuda:1` names the GPU of `ebb-cuda`; otherwise it is the first one. */
 export function registerCuda(): void {
-  const chosen = chosenDevice();
-  const device = chosen.startsWith('cuda:') ? chosen : 'cuda:0';
+  const device = chosenGpu() ?? 'cuda:0';
   registerAs(CUDA_NAME, () => new CudaBackend(device), PRIORITY);
   for (let i = 0; i < NUMBERED; i++) {
     registerForLater(`${CUDA_NAME}:${i}`, () => new CudaBackend(`cuda:${i}`));
   }
-}
-
-/** The backend that EBB_DEVICE asks for. */
-export function chosenBackend(): string {
-  return chosenDevice().startsWith('cuda:') ? CUDA_NAME : NAME;
 }

@@ -10,14 +10,17 @@ import { EbbError } from '../errors';
 import { fileSystem, registerFileSystem } from '../files';
 import { native } from '../native';
 import { EbbBackend } from './backend';
-import { chosenBackend, registerCuda } from './cuda';
-import { register } from './register';
+import { chosenGpu, CUDA_NAME, CudaBackend, registerCuda } from './cuda';
+import { NAME, register } from './register';
 
 register();
 registerCuda();
-void tf.setBackend(chosenBackend());
-// TensorFlow.js falls back to another backend without a word where one cannot be made.
-if (!(tf.engine().backend instanceof EbbBackend)) {
+const gpu = chosenGpu();
+const wanted = gpu === undefined ? EbbBackend : CudaBackend;
+void tf.setBackend(gpu === undefined ? NAME : CUDA_NAME);
+// TensorFlow.js falls back to another backend where one cannot be made. Making it once more says why.
+if (tf.engine().backend.constructor !== wanted) {
+  if (gpu !== undefined) new CudaBackend(gpu);
   throw new EbbError('EBB_UNSUPPORTED', '[ebb-tfjs/backend] The backend could not be made.');
 }
 registerFileSystem(tf.io);

@@ -18,7 +18,7 @@ function checkTable(): void {
   if (built === TABLE_HASH) return;
   throw new EbbError(
     'EBB_UNSUPPORTED',
-    `[ebb-tfjs/backend] The addon's table of operations is ${built}, not ${TABLE_HASH}; build both again.`,
+    `[ebb-tfjs/backend] The addon's table of operations is ${built}, not ${TABLE_HASH}; run 'npm run build'.`,
   );
 }
 
