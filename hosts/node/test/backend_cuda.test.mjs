@@ -107,3 +107,26 @@ test('trains as backend ebb does', async () => {
   };
   assert.deepEqual(await train(NAME), await train('ebb'));
 });
+
+test("Adam's step is one operation, and goes on where its variables go", async () => {
+  const trained = async (backends) => {
+    await tf.setBackend(backends[0]);
+    const x = tf.variable(tf.tensor1d([1, -2, 3]));
+    const optimizer = tf.train.adam(0.1);
+    const gradients = [{ name: x.name, tensor: tf.tensor1d([0.5, 1e-3, -7]) }];
+    optimizer.applyGradients(gradients);
+    for (const backend of backends) {
+      await tf.setBackend(backend);
+      const { kernels } = await tf.profile(() => optimizer.applyGradients(gradients));
+      assert.deepEqual(
+        kernels.map(({ name }) => name),
+        ['AdamUpdate'],
+      );
+    }
+    const after = values(x);
+    optimizer.dispose();
+    tf.dispose([x, gradients]);
+    return after;
+  };
+  assert.deepEqual(await trained([NAME, 'ebb', NAME]), await trained(['ebb', 'ebb', 'ebb']));
+});
