@@ -184,3 +184,23 @@ test('trains', async () => {
   for (let i = 0; i < 200; i++) last = await model.trainOnBatch(x, y);
   assert.ok(last < first / 10, `${first} to ${last}`);
 });
+
+test("Adam's step is one kernel, and gives what TensorFlow.js's own backend gives", async () => {
+  const here = tf.getBackend();
+  const start = Array.from({ length: 1027 }, (_, i) => Math.sin(i));
+  const slopes = start.map((_, i) => Math.cos(7 * i) * 10 ** ((i % 9) - 4));
+  const stepped = async (backend) => {
+    await tf.setBackend(backend);
+    const x = tf.variable(tf.tensor1d(start));
+    const optimizer = tf.train.adam(0.01);
+    const gradients = [{ name: x.name, tensor: tf.tensor1d(slopes) }];
+    for (let i = 0; i < 9; i++) optimizer.applyGradients(gradients);
+    const { kernels } = await tf.profile(() => optimizer.applyGradients(gradients));
+    return { kernels: kernels.map(({ name }) => name), values: await x.data() };
+  };
+  const theirs = await stepped('cpu');
+  const ours = await stepped(here);
+  assert.deepEqual(ours.kernels, ['AdamUpdate']);
+  assert.equal(theirs.kernels.length, 14 + 4);
+  ours.values.forEach((value, i) => assert.ok(Math.abs(value - theirs.values[i]) <= 1e-5, `${i}: ${value}`));
+});

@@ -36,6 +36,30 @@ test('a number that was used before is not made again', () => {
   assert.equal(counted(add), 1);
 });
 
+test('nor is a small tensor of one number', () => {
+  const start = tf.engine().backend.numDataIds();
+  tf.tidy(() => {
+    const [a, b] = [tf.ones([4, 3]), tf.ones([4, 3])];
+    const again = () => assert.deepEqual(values(tf.ones([4, 3])), Array(12).fill(1));
+    assert.equal(counted(again), 0);
+    assert.deepEqual(values(tf.ones([12])), Array(12).fill(1));
+    assert.deepEqual(tf.ones([3, 4]).sum(0).arraySync(), [3, 3, 3, 3]);
+    assert.equal(tf.ones([4, 3], 'int32').dataSync().constructor, Int32Array);
+    assert.deepEqual(values(tf.tensor1d([2, 2, 3])), [2, 2, 3]);
+    assert.ok(Object.is(tf.tensor1d([0, -0]).dataSync()[1], -0));
+    assert.deepEqual(values(tf.tensor1d([NaN, NaN])), [NaN, NaN]);
+    a.dispose();
+    assert.deepEqual(values(b.reshape([2, 6])), Array(12).fill(1));
+  });
+  for (let i = 2; i < 600; i++) {
+    const x = tf.ones([i]);
+    assert.deepEqual(values(x), Array(i).fill(1));
+    x.dispose();
+  }
+  assert.equal(tf.engine().backend.numDataIds(), start);
+  ebb.audit();
+});
+
 test('dtypes and signs are told apart', () => {
   assert.equal(tf.scalar(1, 'int32').dataSync().constructor, Int32Array);
   assert.equal(tf.scalar(1).dataSync().constructor, Float32Array);
@@ -106,4 +130,27 @@ test('trains as backend ebb does', async () => {
     return losses;
   };
   assert.deepEqual(await train(NAME), await train('ebb'));
+});
+
+test("Adam's step is one operation, and goes on where its variables go", async () => {
+  const trained = async (backends) => {
+    await tf.setBackend(backends[0]);
+    const x = tf.variable(tf.tensor1d([1, -2, 3]));
+    const optimizer = tf.train.adam(0.1);
+    const gradients = [{ name: x.name, tensor: tf.tensor1d([0.5, 1e-3, -7]) }];
+    optimizer.applyGradients(gradients);
+    for (const backend of backends) {
+      await tf.setBackend(backend);
+      const { kernels } = await tf.profile(() => optimizer.applyGradients(gradients));
+      assert.deepEqual(
+        kernels.map(({ name }) => name),
+        ['AdamUpdate'],
+      );
+    }
+    const after = values(x);
+    optimizer.dispose();
+    tf.dispose([x, gradients]);
+    return after;
+  };
+  assert.deepEqual(await trained([NAME, 'ebb', NAME]), await trained(['ebb', 'ebb', 'ebb']));
 });

@@ -31,28 +31,43 @@ class CudaRuntime extends Runtime {
   }
 }
 
-/** A number on the GPU that tensors share: programs use the same few again and again, and each would be a launch. */
+/**
+ * A number on the GPU, or a small tensor of one number, that tensors share: programs use the same few again and again
+ * (gradients those of ones), and each would be a launch or a copy.
+ */
 interface Constant {
   readonly handle: number;
   users: number;
 }
 
 const MOST_CONSTANTS = 256;
+/** Elements of one that is kept. */
+const MOST_ELEMENTS = 4096;
+
+function isOfOneNumber(values: BackendValues | null, dtype: DataType, size: number): boolean {
+  if (size < 2 || size > MOST_ELEMENTS || dtype === 'complex64' || dtype === 'string') return false;
+  if (!ArrayBuffer.isView(values) || values.length !== size) return false;
+  const first = values[0];
+  for (let i = 1; i < size; i++) if (values[i] !== first) return false;
+  return first !== 0; // zeros may have signs
+}
 
 class ConstantData extends EbbData {
   constructor(
     public constant: Constant | undefined,
     handle: number,
+    shape: number[],
     dtype: DataType,
   ) {
-    super(handle, [], dtype);
+    super(handle, shape, dtype);
   }
 }
 
 export class CudaBackend extends EbbBackend {
   override readonly home: object;
   private readonly device: DeviceRuntime;
-  private readonly constants = new Map<DataType, Map<number, Constant>>();
+  /** By dtype, and shape where it has one. */
+  private readonly constants = new Map<string, Map<number, Constant>>();
   private constantCount = 0;
 
   constructor(name: string) {
@@ -64,24 +79,33 @@ export class CudaBackend extends EbbBackend {
     this.home = device;
   }
 
+  override write(values: BackendValues | null, shape: number[], dtype: DataType): EbbData {
+    return isOfOneNumber(values, dtype, sizeOf(shape))
+      ? this.oneNumber((values as Float32Array)[0] as number, shape, dtype)
+      : super.write(values, shape, dtype);
+  }
+
   protected override oneNumber(value: number, shape: number[], dtype: DataType): EbbData {
-    if (shape.length > 0 || Object.is(value, -0)) return super.oneNumber(value, shape, dtype);
-    let ofType = this.constants.get(dtype);
-    if (ofType === undefined) this.constants.set(dtype, (ofType = new Map<number, Constant>()));
-    let constant = ofType.get(value);
+    if (Object.is(value, -0)) return super.oneNumber(value, shape, dtype);
+    const key = shape.length === 0 ? dtype : `${dtype} ${shape.join()}`;
+    let ofType = this.constants.get(key);
+    let constant = ofType?.get(value);
     if (constant === undefined) {
       if (this.constantCount === MOST_CONSTANTS) this.forgetUnused();
       const made = super.oneNumber(value, shape, dtype);
       if (this.constantCount === MOST_CONSTANTS) return made;
       const { handle } = made;
       constant = { handle, users: 0 };
+      // Making room may have taken the map away.
+      ofType = this.constants.get(key);
+      if (ofType === undefined) this.constants.set(key, (ofType = new Map<number, Constant>()));
       ofType.set(value, constant);
       this.constantCount++;
     } else {
       this.runtime.born++;
     }
     constant.users++;
-    const data = new ConstantData(constant, constant.handle, dtype);
+    const data = new ConstantData(constant, constant.handle, shape, dtype);
     data.home = this.home;
     return data;
   }
@@ -99,13 +123,14 @@ export class CudaBackend extends EbbBackend {
   /** Those that nobody uses make room for others. */
   private forgetUnused(): void {
     this.constantCount = 0;
-    for (const ofType of this.constants.values()) {
+    for (const [key, ofType] of this.constants) {
       for (const [value, { handle, users }] of ofType) {
         if (users > 0) continue;
         this.runtime.free(handle, 0);
         ofType.delete(value);
       }
       this.constantCount += ofType.size;
+      if (ofType.size === 0) this.constants.delete(key);
     }
   }
 
