@@ -30,6 +30,8 @@ cuda-all: ## The same for every GPU from Turing to Hopper
 
 test-cuda: deps ## Make build/cuda-test, a folder to copy to a machine with a GPU; run it where there is one
 	@$(MAKE) --no-print-directory cuda
+	@$(MAKE) --no-print-directory node
+	@$(NPM) specs -- --bundle
 	@tools/pack_cuda_test.sh
 	@if nvidia-smi -L >/dev/null 2>&1; then build/cuda-test/run.sh; else \
 	  echo "no GPU here: copy build/cuda-test to a machine with one and run ./run.sh there"; fi
