@@ -74,5 +74,5 @@ specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, as a
 format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py
 
-clean: ## Remove build/
+clean: ## Remove build/ and what was built in hosts/
 	rm -rf build hosts/node/build hosts/node/dist hosts/jvm/target
