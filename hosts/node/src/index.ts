@@ -22,6 +22,7 @@ export {
   type MemoryOptions,
   report,
   type ReportOptions,
+  snapshot,
 } from './memory';
 export { reclaim, type ReclaimOptions } from './reclaim';
 export { tidy } from './tidy';

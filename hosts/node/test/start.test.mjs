@@ -273,6 +273,7 @@ test('the types describe what is there', () => {
     'memory',
     'reclaim',
     'report',
+    'snapshot',
     'tidy',
     'trace',
     'trim',
