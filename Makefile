@@ -30,6 +30,8 @@ cuda-all: ## The same for every GPU from Turing to Hopper
 
 test-cuda: deps ## Make build/cuda-test, a folder to copy to a machine with a GPU; run it where there is one
 	@$(MAKE) --no-print-directory cuda
+	@$(MAKE) --no-print-directory node
+	@$(NPM) specs -- --bundle
 	@tools/pack_cuda_test.sh
 	@if nvidia-smi -L >/dev/null 2>&1; then build/cuda-test/run.sh; else \
 	  echo "no GPU here: copy build/cuda-test to a machine with one and run ./run.sh there"; fi
@@ -72,5 +74,5 @@ specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, as a
 format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py
 
-clean: ## Remove build/
+clean: ## Remove build/ and what was built in hosts/
 	rm -rf build hosts/node/build hosts/node/dist hosts/jvm/target

@@ -43,13 +43,15 @@ cp -r src/ops/params "$folder/src/ops/params"
 cp src/backends/{both,element,plan_key}.hpp "$folder/src/backends/"
 cuda="$(tools/ensure_cuda.sh)"
 cp "$cuda"/include/cublas*.h "$cuda"/include/cudnn*.h "$folder/libraries/"
-# Node, the addon and what tfjs-core's specs need, where they are built (make node specs).
+# Node, the addon and what tfjs-core's specs need, where they are built (make test-cuda does that first).
 if [[ -e hosts/node/build/ebb_node.node && -e hosts/node/build/specs/specs.cjs ]]; then
   node="$(tools/ensure_node.sh)/node"
   "$node" tools/pack_cuda_node.cjs "$folder/node"
   strip -o "$folder/node/node" "$(readlink -f "$node")"
   rm -f "$folder"/node/build/lib{dnnl.so.3,gomp.so.1} # found in lib
   cp tests/cuda/node_test.cjs tests/cuda/count_specs.py "$folder/"
+else
+  echo "$folder: without Node and the specs, which are not built here"
 fi
 size=$(tar -C build -cz cuda-test | wc -c)
 echo "$folder: $((size >> 20)) MB packed"

@@ -28,7 +28,8 @@ void Shape::refuse(std::span<const std::int64_t> dims) {
     raise(ErrorKind::kInvalidArgument, "[shape] rank {} was given, at most {} is allowed",
           dims.size(), kMaxRank);
   }
-  raise(ErrorKind::kInvalidArgument, "[shape] {} has a negative extent", dims_to_string(dims));
+  raise(ErrorKind::kInvalidArgument, "[shape] {} was given, extents of 0 and more are allowed",
+        dims_to_string(dims));
 }
 
 std::uint64_t Shape::elements() const {

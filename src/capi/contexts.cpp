@@ -12,9 +12,11 @@ using namespace ebb;
 using namespace ebb::capi;
 
 ContextOptions to_options(const ebb_context_options& given, Host& host) {
-  if ((given.flags & ~std::uint32_t{EBB_CONTEXT_NO_MINOR | EBB_CONTEXT_BACKING}) != 0) {
-    raise(ErrorKind::kInvalidArgument, "[context_create] flags {:#x} have unknown bits",
-          given.flags);
+  constexpr std::uint32_t kFlags = EBB_CONTEXT_NO_MINOR | EBB_CONTEXT_BACKING;
+  if ((given.flags & ~kFlags) != 0) {
+    raise(ErrorKind::kInvalidArgument,
+          "[context_create] flags {:#x} were given, bits of {:#x} are allowed", given.flags,
+          kFlags);
   }
   return {.name = given.name == nullptr ? "" : given.name,
           .host = &host,

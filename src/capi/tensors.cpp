@@ -47,7 +47,9 @@ std::uint64_t checked_bytes(std::uint64_t bytes, const char* who) {
 
 ForeignSpec to_spec(const ebb_foreign_spec& given) {
   if ((given.flags & ~std::uint32_t{EBB_ADOPT_UNWATCHED}) != 0) [[unlikely]] {
-    raise(ErrorKind::kInvalidArgument, "[tensor_adopt] flags {:#x} have unknown bits", given.flags);
+    raise(ErrorKind::kInvalidArgument,
+          "[tensor_adopt] flags {:#x} were given, bits of {:#x} are allowed", given.flags,
+          std::uint32_t{EBB_ADOPT_UNWATCHED});
   }
   return {.device = &device_of(given.device),
           .key = given.key,

@@ -92,7 +92,9 @@ class DeviceRegistry {
 
   void close(Device& device) {
     std::lock_guard guard(mutex_);
-    if (device.openings_ == 0) raise(ErrorKind::kWrongState, "[device] it is closed already");
+    if (device.openings_ == 0) {
+      raise(ErrorKind::kWrongState, "[device] {} is closed already", device.name());
+    }
     if (device.openings_ == 1 && device.in_use() != 0) {
       raise(ErrorKind::kWrongState,
             "[device] {} has {} bytes in use; end its tensors before closing it", device.name(),

@@ -66,8 +66,8 @@ Tensor Scope::keep(Tensor tensor) {
 Tensor detail::tensor_of(DType dtype, const Shape& shape, std::span<const std::byte> bytes) {
   const ops::RunPlace place = Session::current().place();
   if (bytes_of(shape, size_of(dtype)) != bytes.size()) {
-    raise(ErrorKind::kInvalidArgument, "[tensor] {} elements were given for shape {}",
-          bytes.size() / size_of(dtype), shape.to_string());
+    raise(ErrorKind::kInvalidArgument, "[tensor] {} elements were given, shape {} has {}",
+          bytes.size() / size_of(dtype), shape.to_string(), shape.elements());
   }
   Tensor made(place.context, place.context.make({.device = &place.device,
                                                  .dtype = dtype,

@@ -192,9 +192,8 @@ void Context::raise_out_of_memory(Device& device, std::uint64_t bytes, std::stri
   const Books books = total_memory(&device).books;
   const std::uint64_t budget = device.budget();
   throw OutOfMemory(fmt::format(
-      "[{}] {} has no room for {}: {}, {} taken, {} of them in {} live tensors; reclaim is {}. "
-      "Largest holders:{}",
-      who, device.name(), format_bytes(bytes),
+      "[{}] {} {}: {}, {} taken, {} of them in {} live tensors; reclaim is {}. Largest holders:{}",
+      who, device.name(), bytes == 0 ? "is full" : "has no room for " + format_bytes(bytes),
       budget == 0 ? "no budget" : "budget " + format_bytes(budget),
       format_bytes(device.committed()), format_bytes(books.storages.bytes), books.live,
       reclaiming() ? "on" : "off", name_holders(device)));

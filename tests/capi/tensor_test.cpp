@@ -205,6 +205,7 @@ TEST_F(CapiTensor, AdoptOddThings) {
   spec = foreign_spec(0, 1);
   spec.flags = 6;
   EXPECT_EQ(status(spec), EBB_INVALID_ARGUMENT);
+  EXPECT_STREQ(ebb_last_error(), "[tensor_adopt] flags 0x6 were given, bits of 0x1 are allowed");
   spec = foreign_spec(0, 1);
   spec.dtype = 12;
   EXPECT_EQ(status(spec), EBB_INVALID_ARGUMENT);

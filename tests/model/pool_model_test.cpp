@@ -2,8 +2,6 @@
 // seed of a failing run can be given in EBB_SEED.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <iostream>
 #include <map>
 #include <random>
 #include <vector>
@@ -12,19 +10,13 @@
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/simulated_device.hpp"
 #include "ebb/memory/system_heap.hpp"
+#include "support/seed.hpp"
 
 namespace ebb {
 namespace {
 
 using Touch = SimulatedDevice::Touch;
 using Access = SimulatedDevice::Access;
-
-std::uint64_t seed_or(std::uint64_t fallback) {
-  const char* given = std::getenv("EBB_SEED");
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : fallback;
-  std::cout << "seed " << seed << "\n";
-  return seed;
-}
 
 // Sizes of all kinds: mostly small, some large, a few huge.
 std::size_t random_size(std::mt19937_64& random) {
@@ -140,7 +132,7 @@ void play(Pool& pool, Model& model, int calls) {
 TEST(PoolModel, AMillionCallsOnSystemMemory) {
   SystemHeap heap;
   Pool pool(heap);
-  Model model(pool, seed_or(11));
+  Model model(pool, test::seed_for("pool", 11));
   play(pool, model, 1'000'000);
   model.free_all();
   model.compare();
@@ -151,7 +143,7 @@ TEST(PoolModel, UnderALimitThatIsOftenReached) {
   SimulatedDevice device({.granule = 64 << 10, .preferred_span = 32 << 20, .synchronous = true});
   LimitHeap limited(device, std::size_t{24} << 20);
   Pool pool(limited);
-  Model model(pool, seed_or(12));
+  Model model(pool, test::seed_for("pool", 12));
   for (int round = 0; round < 10; ++round) {
     limited.set_limit(std::size_t{16 + model.random()() % 16} << 20);
     play(pool, model, 30'000);
@@ -228,7 +220,7 @@ class StreamPlay {
 class PoolModelStreams : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(PoolModelStreams, NoBlockIsHandedOutBeforeItsWorkIsDone) {
-  const std::uint64_t seed = seed_or(GetParam());
+  const std::uint64_t seed = test::seed_for("pool", GetParam());
   SimulatedDevice device({.capacity = std::size_t{48} << 20,
                           .granule = 64 << 10,
                           .preferred_span = 64 << 20,

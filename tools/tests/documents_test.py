@@ -14,6 +14,7 @@ INTERNAL = {"EBB_JAR", "EBB_MNIST", "EBB_CLASSPATH", "EBB_CLASSPATH_SEED"}
 READS = [re.compile(pattern) for pattern in (
     r'(?:getenv|from_environment)\(\s*"(EBB_\w+)"',
     r"process\.env\.(EBB_\w+)",
+    r"flag\('(EBB_\w+)'",
     r"\$\{(EBB_\w+):-",
 )]
 TAKEN_APART = re.compile(r"const \{([^}]*)\} = process\.env")

@@ -84,6 +84,7 @@ function reportFailures({ specs }) {
 }
 
 const file = await bundle();
+if (process.argv[2] === '--bundle') process.exit(0); // for tools/pack_cuda_test.sh
 const backends = process.argv[2] ? process.argv[2].split(',') : Object.keys(CLASSES);
 for (const backend of backends) {
   const results = {};

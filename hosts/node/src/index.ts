@@ -9,7 +9,7 @@
  */
 import { native } from './native';
 import { onWhenReady } from './reclaim';
-import { applyEnvironment } from './settings';
+import { applyEnvironment, flag } from './settings';
 
 export { budget, type BudgetOptions, trim } from './budget';
 export { collect } from './collect';
@@ -22,11 +22,12 @@ export {
   type MemoryOptions,
   report,
   type ReportOptions,
+  snapshot,
 } from './memory';
 export { reclaim, type ReclaimOptions } from './reclaim';
 export { tidy } from './tidy';
 export { trace, type TraceOptions } from './trace';
 
 // The switch is the process's: a worker begun while it is on reclaims as well.
-if (process.env.EBB_RECLAIM === '1') applyEnvironment();
-else if (native().reclaiming()) onWhenReady({ variables: process.env.EBB_VARIABLES !== '0' });
+if (flag('EBB_RECLAIM')) applyEnvironment();
+else if (native().reclaiming()) onWhenReady({ variables: flag('EBB_VARIABLES', true) });

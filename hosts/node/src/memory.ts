@@ -81,3 +81,11 @@ export function report(options: ReportOptions = {}): string | Record<string, unk
   const text = native().report(top, json, everywhere || installed === undefined);
   return json ? (JSON.parse(text) as Record<string, unknown>) : text;
 }
+
+/** Writes everything that the books know, of the whole process, to a file: docs/snapshot.md describes it. */
+export function snapshot(path: string): void {
+  if (typeof path !== 'string' || path === '')
+    throw badArgument('snapshot', path, 'the path of a file');
+  hooksIfAny()?.safePoint();
+  native().snapshot(path);
+}

@@ -16,16 +16,23 @@ export function parseTop(text: string, what: string): number {
   return top;
 }
 
+/** A variable that is 1 or 0. */
+export function flag(name: string, otherwise = false): boolean {
+  const value = process.env[name] || (otherwise ? '1' : '0');
+  if (value !== '0' && value !== '1') throw badArgument(name, value, '1 or 0');
+  return value === '1';
+}
+
 /** Switches reclaim on, with these settings. Once: --import and require may both ask for it. */
 export function applyEnvironment(): void {
   if (applied) return;
   applied = true;
-  const { EBB_BUDGET, EBB_STRICT, EBB_TRACE, EBB_REPORT, EBB_VARIABLES } = process.env;
-  const strict = EBB_STRICT === '1';
+  const { EBB_BUDGET, EBB_REPORT } = process.env;
+  const strict = flag('EBB_STRICT');
   if (EBB_BUDGET) budget(EBB_BUDGET, { strict });
   else if (strict && isMainThread) native().setBudget(0, true); // the default one
-  if (EBB_TRACE === '1') trace.on();
-  onWhenReady({ variables: EBB_VARIABLES !== '0' });
+  if (flag('EBB_TRACE')) trace.on();
+  onWhenReady({ variables: flag('EBB_VARIABLES', true) });
   if (EBB_REPORT && isMainThread) {
     const top = parseTop(EBB_REPORT, 'EBB_REPORT');
     process.on('exit', () => process.stderr.write(`${report({ top, everywhere: true })}\n`));

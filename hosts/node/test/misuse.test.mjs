@@ -31,6 +31,8 @@ test('reclaim.on, tidy, expectNoLeaks, collect, report', async () => {
     /"tops"; allowed: the options top, json, everywhere/,
   );
   assert.throws(() => ebb.memory('all'), /an object/);
+  for (const path of [undefined, '', 7]) assert.throws(() => ebb.snapshot(path), /path of a file/);
+  assert.throws(() => ebb.snapshot('/nowhere/x.json'), /\/nowhere\/x\.json/);
   assert.throws(() => ebb.budget('1GB', { strickt: true }), /the option strict/);
   assert.throws(() => ebb.trace.on({ frame: 2 }), /the option frames/);
   await assert.rejects(

@@ -1,5 +1,8 @@
 // Creation sites, reports, expectNoLeaks.
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { collected, ebb, onEachBackend, sleep, tf, use } from './support.mjs';
 
@@ -57,6 +60,23 @@ onEachBackend('observing', (backend) => {
       escaped = tf.scalar(1);
     });
     assert.throws(() => escaped.print(), /Tensor is disposed\. It was tensor \d+, float32 \[\]\.$/);
+  });
+
+  test('a snapshot has each tensor, its place and its bytes', () => {
+    ebb.trace.on();
+    const x = tf.tensor2d([1, 2, 3, 4, 5, 6], [2, 3]);
+    ebb.trace.off();
+    const path = join(mkdtempSync(join(tmpdir(), 'ebb-snapshot-')), 'books.json');
+    ebb.snapshot(path);
+    const { format, books, contexts, sites } = JSON.parse(readFileSync(path, 'utf8'));
+    assert.equal(format, 'ebb-snapshot');
+    assert.equal(books.tensors.live, ebb.memory({ everywhere: true }).live);
+    const mine = contexts.flatMap(({ tensors }) => tensors).filter(({ site }) => site !== 0);
+    const found = mine.find(({ shape }) => shape.join() === '2,3');
+    assert.equal(found.bytes, 24);
+    assert.match(sites.find(({ site }) => site === found.site).text, /observe\.test\.mjs:\d+/);
+    rmSync(dirname(path), { recursive: true });
+    x.dispose();
   });
 
   test('a site has as many frames as wanted', async () => {

@@ -73,6 +73,11 @@ console.log(ebb.reclaim.isOn, ebb.budget(), ebb.trace.isOn);`,
   assert.equal(out, 'true 1048576 true');
   assert.equal(err.match(/^Ebb, /gm).length, 1, 'one report');
   assert.match(node(['settings.js'], { ...env, EBB_REPORT: 'all' }).err, /EBB_REPORT\] Received/);
+  assert.match(
+    node(['settings.js'], { EBB_RECLAIM: 'true' }).err,
+    /\[EBB_RECLAIM\] Received "true"; allowed: 1 or 0/,
+  );
+  assert.match(node(['settings.js'], { EBB_RECLAIM: '0' }).out, /^false /);
 });
 
 test('strict without a size: the default budget throws', () => {
@@ -273,6 +278,7 @@ test('the types describe what is there', () => {
     'memory',
     'reclaim',
     'report',
+    'snapshot',
     'tidy',
     'trace',
     'trim',

@@ -6,7 +6,7 @@
 //
 //   drain orphans                     always
 //   minor collection, drain           unless the last minor ones did not pay
-//   trim, no more than needed
+//   trim, no more than needed         where the pool has not done so itself
 //   major collection, drain
 //   ask the other contexts            they collect at their next safe point
 //   wait for the device's frees

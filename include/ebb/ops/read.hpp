@@ -1,7 +1,7 @@
 // A read that nobody waits for: begun, asked whether it is done, and taken. The tensor may end
 // meanwhile.
 //
-//   AsyncRead read(context, tensor);
+//   AsyncRead read(tensor.context(), tensor.handle());
 //   while (!read.done()) do_something_else();
 //   read.take(bytes);
 #pragma once

@@ -21,7 +21,7 @@ namespace ebb {
 
 struct SessionOptions {
   std::string device = "cpu";  // or "cuda:0"
-  std::uint64_t budget = 0;    // bytes; 0: none
+  std::uint64_t budget = 0;    // bytes; 0: none. Of the device, if nobody has opened it before
   std::string name = "session";
   bool own_stream = false;  // on a GPU: its work is queued apart from other sessions'
 };

@@ -3,12 +3,13 @@
 //
 //   auto& cpu = Device::open({.name = "cpu", .budget = 1 << 30});
 //   ContextPtr context = Context::create({.name = "main"});
+//   StorageRef memory;
 //   {
 //     RegionScope scope(*context);
 //     Handle a = context->make({.device = &cpu, .dtype = DType::kFloat32, .shape = {256, 1024},
 //                               .region = scope.id()});
-//     StorageRef memory = context->hold(a);   // std::span<std::byte> memory.data()
-//   }                                         // a has ended with its region; memory is still held
+//     memory = context->hold(a);   // std::span<std::byte> memory.data()
+//   }                              // a has ended with its region; memory is still held
 //   context->audit();
 //
 // Every function may be called from any thread. Errors are ebb::Error; a name that has ended is

@@ -38,7 +38,8 @@ TEST(Shape, RejectsTooManyExtents) {
 }
 
 TEST(Shape, RejectsNegativeExtents) {
-  EXPECT_ERROR((Shape{2, -1}), kInvalidArgument, "[2,-1]", "negative");
+  EXPECT_ERROR((Shape{2, -1}), kInvalidArgument,
+               "[2,-1] was given, extents of 0 and more are allowed");
 }
 
 TEST(Shape, SaysWhenElementsDoNotFit) {

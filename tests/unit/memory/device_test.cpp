@@ -42,7 +42,7 @@ TEST(Device, TheSameNameAndKindIsTheSameDevice) {
   EXPECT_EQ(Device::find("shared"), &second);
   Device::close(second);
   EXPECT_EQ(Device::find("shared"), nullptr);
-  EXPECT_ERROR(Device::close(second), kWrongState, "closed already");
+  EXPECT_ERROR(Device::close(second), kWrongState, "[device] shared is closed already");
 }
 
 TEST(Device, SaysWhatIsWrongWithItsOptions) {

@@ -83,8 +83,10 @@ TEST_F(Budget, AHardForeignBudgetIsAnErrorWhenPassed) {
   wasm->set_budget(100, BudgetMode::kHard);
   adopt(60);
   EXPECT_EQ(context->safe_point(wasm.get(), 40).tensors, 0u);
-  EXPECT_ERROR(context->safe_point(wasm.get(), 41), kOutOfMemory, "[safe_point]", "wasm", "41 B",
-               "budget 100 B");
+  EXPECT_ERROR(context->safe_point(wasm.get(), 41), kOutOfMemory, "[safe_point]",
+               "wasm has no room for 41 B", "budget 100 B");
+  adopt(60);
+  EXPECT_ERROR(context->safe_point(wasm.get()), kOutOfMemory, "wasm is full: budget 100 B");
 }
 
 TEST_F(Budget, AHardForeignBudgetDoesNotFailForAGuess) {

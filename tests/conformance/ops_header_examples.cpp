@@ -1,0 +1,128 @@
+// The examples at the head of the public headers, as they stand there
+// (tools/tests/header_examples_test.py compares), after what they take for granted.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "ebb/ebb.hpp"
+
+namespace ebb::test {
+namespace {
+
+TEST(HeaderExamples, Pool) {
+  SystemHeap heap;
+  Pool pool(heap);
+  Block block = pool.allocate(4096);
+  ASSERT_TRUE(block);
+  pool.free(block);
+}
+
+TEST(HeaderExamples, HeapAdaptors) {
+  SystemHeap memory;
+  LimitHeap limited(memory, 1 << 30);
+  RecordingHeap heap(limited);
+  Pool pool(heap);
+  pool.free(pool.allocate(1 << 20));
+  EXPECT_EQ(heap.committed(), limited.committed());
+}
+
+TEST(HeaderExamples, Context) {
+  {
+    auto& cpu = Device::open({.name = "cpu", .budget = 1 << 30});
+    ContextPtr context = Context::create({.name = "main"});
+    StorageRef memory;
+    {
+      RegionScope scope(*context);
+      Handle a = context->make(
+          {.device = &cpu, .dtype = DType::kFloat32, .shape = {256, 1024}, .region = scope.id()});
+      memory = context->hold(a);
+    }
+    context->audit();
+    EXPECT_EQ(context->memory().books.live, 0u);
+    EXPECT_EQ(context->memory().books.held.bytes, memory.data().size());
+    std::puts(report(context.get()).c_str());
+  }
+  Device::close(*Device::find("cpu"));
+}
+
+TEST(HeaderExamples, Session) {
+  Session session;
+  Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
+  Tensor y = ops::relu(x - 2.5f) + x;
+  {
+    Scope scope;
+    Tensor z = ops::exp(y);
+    y = scope.keep(z * z);
+  }
+  EXPECT_NEAR(y.to_vector<float>()[0], std::exp(2.0f), 1e-5);
+}
+
+TEST(HeaderExamples, Run) {
+  using namespace ebb::ops;
+  Session session;
+  Context& context = session.context();
+  Device& cpu = session.device();
+  const Tensor one = tensor({1.0f}, {1}), two = tensor({2.0f}, {1});
+  const Handle a = one.handle(), b = two.handle();
+  OpResult sum;
+  run({.context = context, .device = cpu}, op_id("Add"), {{a, b}}, {}, {&sum, 1});
+  EXPECT_EQ(Tensor(context, sum.handle).item<float>(), 3.0f);
+}
+
+TEST(HeaderExamples, Read) {
+  Session session;
+  const Tensor tensor = ebb::tensor({1.0f, 2.0f}, {2});
+  std::vector<float> values(2);
+  const auto bytes = std::as_writable_bytes(std::span(values));
+  const auto do_something_else = [] {};
+  AsyncRead read(tensor.context(), tensor.handle());
+  while (!read.done()) do_something_else();
+  read.take(bytes);
+  EXPECT_EQ(values, tensor.to_vector<float>());
+}
+
+class InAFolder : public testing::Test {
+ protected:
+  InAFolder() : before_(std::filesystem::current_path()) {
+    std::filesystem::create_directories(folder_);
+    std::filesystem::current_path(folder_);
+  }
+  ~InAFolder() override {
+    std::filesystem::current_path(before_);
+    std::filesystem::remove_all(folder_);
+  }
+
+ private:
+  const std::filesystem::path before_, folder_ = testing::TempDir() + "ebb_header_examples";
+};
+using HeaderExamplesOfFiles = InAFolder;
+
+TEST_F(HeaderExamplesOfFiles, Npy) {
+  {
+    Session session;
+    io::save_npy("x.npy", tensor({-1.0f, 2.0f}, {2}));
+  }
+  Session session;
+  Tensor x = io::load_npy("x.npy");
+  io::save_npy("y.npy", ops::relu(x));
+  EXPECT_EQ(io::load_npy("y.npy").to_vector<float>(), (std::vector<float>{0, 2}));
+}
+
+TEST_F(HeaderExamplesOfFiles, SafeTensors) {
+  {
+    Session session;
+    io::save_safetensors("model.safetensors",
+                         {.tensors = {{"layer.weight", tensor({1.0f, 2.0f}, {2})}}});
+  }
+  Session session;
+  io::SafeTensors model = io::load_safetensors("model.safetensors");
+  Tensor weight = model.at("layer.weight");
+  io::save_safetensors("copy.safetensors", model);
+  EXPECT_EQ(weight.to_vector<float>(), (std::vector<float>{1, 2}));
+  EXPECT_TRUE(std::filesystem::exists("copy.safetensors"));
+}
+
+}  // namespace
+}  // namespace ebb::test
