@@ -1,9 +1,12 @@
 // Adam's step as one operation: what TensorFlow.js's chain gives, and nothing else about it is different.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
+const root = fileURLToPath(new URL('..', import.meta.url));
 const { AdamOptimizer } = require('@tensorflow/tfjs-core');
 // As it is before the backend is there: TensorFlow.js's own chain.
 const { applyGradients: chain } = AdamOptimizer.prototype;
@@ -229,6 +232,19 @@ describe("Adam's step", () => {
     own.step(3);
     assert.deepEqual([calls, own.optimizer.iterations], [3, 2]);
     own.dispose();
+  });
+
+  test("leaves a program's own method in place, also one from before", () => {
+    const program = `
+      const { AdamOptimizer } = require('@tensorflow/tfjs-core');
+      const { prototype } = AdamOptimizer;
+      const { applyGradients } = prototype;
+      const own = function (gradients) { applyGradients.call(this, gradients); };
+      prototype.applyGradients = own;
+      require('ebb-tfjs/backend');
+      process.exit(prototype.applyGradients === own ? 0 : 1);`;
+    const { status } = spawnSync(process.execPath, ['-e', program], { cwd: root });
+    assert.equal(status, 0);
   });
 
   test('trains a model with fewer kernels and the same weights', async () => {

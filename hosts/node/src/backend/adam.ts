@@ -90,12 +90,13 @@ function run(adam: Adam, { variables, operands }: Step): void {
 
 let installed = false;
 
-/** Replaces the optimizer's method, once. Those of subclasses, and what a program puts in its place, stay. */
+/** Replaces TensorFlow.js's own method, once. A subclass's, and what a program has put in its place, stay. */
 export function installAdam(): void {
   if (installed) return;
   installed = true;
   const { prototype } = AdamOptimizer;
   const { applyGradients } = prototype;
+  if (!applyGradients.toString().includes('accumulatedFirstMoment')) return;
   prototype.applyGradients = function (this: AdamOptimizer, gradients: Gradients): void {
     const adam = this as unknown as Adam;
     const step = engine().backend instanceof EbbBackend ? stepOf(adam, gradients) : undefined;
