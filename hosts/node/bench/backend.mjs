@@ -72,6 +72,19 @@ async function compare(figure, work, goals, effort) {
   }
 }
 
+/** What an operation takes beyond TensorFlow.js itself, whose share the backend that does nothing shows. */
+async function perOperation() {
+  const works = { add: 'smallAdd', relu: 'smallRelu', reshape: 'smallReshape' };
+  for (const [name, work] of Object.entries(works)) {
+    const { ebb, null: bare } = await takeTurns(work, ['ebb', 'null'], QUICK);
+    const figure = `what Ebb adds to ${name} of 8 elements, disposed`;
+    add(figure, 'us', ebb.us - bare.us, 'goal', 0.5, 1, {
+      'in all': round(ebb.us),
+      null: round(bare.us),
+    });
+  }
+}
+
 async function start() {
   const peer = HAS_NODE ? 'node' : 'wasm';
   const taken = { ebb: [], [peer]: [], wasm: [] };
@@ -120,6 +133,7 @@ const isWanted = (work) => wanted.length === 0 || wanted.includes(work);
 for (const [figure, work, goals, effort] of FIGURES) {
   if (isWanted(work)) await compare(figure, work, goals, effort);
 }
-for (const part of [start, careless, libraries]) if (isWanted(part.name)) await part();
+for (const part of [perOperation, start, careless, libraries])
+  if (isWanted(part.name)) await part();
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, `${JSON.stringify(rows, null, 2)}\n`);

@@ -66,6 +66,14 @@ const WORKS = {
     const [a, b] = [tf.ones([8]), tf.ones([8])];
     return () => tf.add(a, b).dispose();
   },
+  smallRelu(tf) {
+    const a = tf.ones([8]);
+    return () => tf.relu(a).dispose();
+  },
+  smallReshape(tf) {
+    const a = tf.ones([8]);
+    return () => tf.reshape(a, [2, 4]).dispose();
+  },
   matmul32(tf) {
     const a = tf.randomUniform([32, 32]);
     return () => tf.matMul(a, a).dispose();

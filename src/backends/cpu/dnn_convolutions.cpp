@@ -1,5 +1,6 @@
-// Convolutions, forward and backward, by oneDNN. Data stays as it lies in memory; filters are
-// reordered as oneDNN likes them, which costs little beside the convolution itself.
+// Convolutions, forward and backward, by oneDNN, but for those that Winograd's way suits. Data
+// stays as it lies in memory; filters are reordered as oneDNN likes them, which costs little beside
+// the convolution itself.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "backends/cpu/epilogue.hpp"
 #include "backends/cpu/families.hpp"
 #include "backends/cpu/team.hpp"
+#include "backends/cpu/winograd.hpp"
 #include "ops/axes.hpp"
 #include "ops/params/convolutions.hpp"
 
@@ -218,22 +220,42 @@ void clear(OpCall& call) {
   std::memset(call.out<float>(0), 0, static_cast<std::size_t>(count) * sizeof(float));
 }
 
+void convolve_by_plan(OpCall& call, const Convolution& c, bool bias) {
+  Plan& plan = PlanCache::here().get(key(PlanKind::kConvolution, c, bias),
+                                     [&] { return make_forward(c, bias); });
+  const std::array<const void*, 4> data{call.in<float>(0), call.in<float>(1), call.out<float>(0),
+                                        bias ? call.in<float>(2) : nullptr};
+  run_plan(call, plan, std::span(data).first(bias ? 4 : 3));
+  if (!c.epilogue.empty()) apply_epilogue(call, c.epilogue, bias);
+}
+
+void convolve_by_winograd(OpCall& call, const Convolution& c, bool bias) {
+  // What takes a pass of its own over the result.
+  const bool rest =
+      c.epilogue.bias.given != bias || c.epilogue.activation == ops::Activation::kPrelu;
+  std::byte* transformed = call.workspace(winograd_floats(c) * sizeof(float));
+  run_winograd(c,
+               {.data = call.in<float>(0),
+                .filter = call.in<float>(1),
+                .bias = bias ? call.in<float>(2) : nullptr,
+                .result = call.out<float>(0),
+                .transformed = reinterpret_cast<float*>(transformed)},
+               rest ? ops::Activation::kLinear : c.epilogue.activation);
+  if (rest) apply_epilogue(call, c.epilogue, bias);
+}
+
 void convolve(OpCall& call) {
   const auto& c = call.params<Convolution>();
   if (ops::elements(call.output(0).shape) == 0) return;
-  bool bias = false;
   if (is_trivial(call, c)) {
     clear(call);
-  } else {
-    bias = c.epilogue.bias.given && !c.channels_first &&
-           is_per_column(c.epilogue.bias, call.output(0).shape);
-    Plan& plan = PlanCache::here().get(key(PlanKind::kConvolution, c, bias),
-                                       [&] { return make_forward(c, bias); });
-    const std::array<const void*, 4> data{call.in<float>(0), call.in<float>(1), call.out<float>(0),
-                                          bias ? call.in<float>(2) : nullptr};
-    run_plan(call, plan, std::span(data).first(bias ? 4 : 3));
+    if (!c.epilogue.empty()) apply_epilogue(call, c.epilogue, false);
+    return;
   }
-  if (!c.epilogue.empty()) apply_epilogue(call, c.epilogue, bias);
+  const bool bias = c.epilogue.bias.given && !c.channels_first &&
+                    is_per_column(c.epilogue.bias, call.output(0).shape);
+  if (suits_winograd(c)) return convolve_by_winograd(call, c, bias);
+  convolve_by_plan(call, c, bias);
 }
 
 void back_filter(OpCall& call) {
