@@ -130,5 +130,10 @@ final class Native {
 
     static native int findType(long[] handles, long[] types);
 
+    static native int findStorageBytes(long[] handles, long[] bytes);
+
     static native long probe(long handle, int elements, int type);
+
+    /** Of the memory behind a tensor; -1 if it has none. */
+    static native long storageBytes(long handle, int place);
 }
