@@ -126,6 +126,11 @@ final class Native {
 
     static native void release(ByteBuffer buffer);
 
+    /** DJL's function that deletes a tensor; 0 if it cannot be told which. */
+    static native long findDelete();
+
+    static native void deleteAll(long function, Object library, long[] handles, int count, int storageAt);
+
     static native int findElements(long[] handles, long[] elements);
 
     static native int findType(long[] handles, long[] types);

@@ -47,6 +47,10 @@ final class TensorBytes {
         return trusted;
     }
 
+    int storageAt() {
+        return storageBytesAt < 0 ? -1 : storageBytesAt >> 16;
+    }
+
     long of(long tensor) {
         long bytes = ofElements(tensor);
         if (bytes < LARGE || storageBytesAt < 0) {
