@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|test|bench|soak|asan|demo.
+"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|test|integration|bench|soak|asan|demo.
 
 Java is JAVA_HOME's, or the one on the PATH.
 """
 import argparse
 import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -58,22 +60,33 @@ def build() -> None:
     run(ROOT / "tools/build_jvm.sh")
 
 
-@functools.cache
-def class_path(djl: str) -> str:
-    """Of the tests' programs with one version of DJL; compiles them against it."""
-    classes, listed = TARGET / f"programs-{djl}", TARGET / f"class-path-{djl}.txt"
+def libraries(djl: str, name: str, *profiles) -> list[str]:
+    """What the tests need with one version of DJL."""
+    listed = TARGET / f"{name}-{djl}.txt"
     if not listed.exists() or listed.stat().st_mtime < (PROJECT / "pom.xml").stat().st_mtime:
-        run(*MAVEN, "-f", PROJECT / "pom.xml", *SETS[djl],
+        run(*MAVEN, "-f", PROJECT / "pom.xml", *SETS[djl], *profiles,
             "dependency:build-classpath", "-DincludeScope=test", f"-Dmdep.outputFile={listed}")
-    libraries = [entry for entry in listed.read_text().strip().split(os.pathsep)
-                 if "byte-buddy" not in entry]
-    path = os.pathsep.join([str(classes), str(jar()), *libraries])
+    return [entry for entry in listed.read_text().strip().split(os.pathsep)
+            if "byte-buddy" not in entry]
+
+
+def compiled(classes: Path, sources: list, others: list[str]) -> str:
+    """The class path with these sources in front, which it compiles."""
+    path = os.pathsep.join([str(classes), *others])
     shutil.rmtree(classes, ignore_errors=True)
     classes.mkdir(parents=True)
+    run(Path(java()).with_name("javac"), "-nowarn", "-proc:none", "-d", classes, "-cp", path,
+        *sources)
+    return path
+
+
+@functools.cache
+def class_path(djl: str) -> str:
+    """Of the tests' programs with one version of DJL."""
     sources = [path for path in (PROJECT / "src/test/java").rglob("*.java")
                if "unit" not in path.parts]
-    run(Path(java()).with_name("javac"), "-nowarn", "-d", classes, "-cp", path, *sources)
-    return path
+    return compiled(TARGET / f"programs-{djl}", sources,
+                    [str(jar()), *libraries(djl, "class-path")])
 
 
 def program(djl: str, *arguments, flags: tuple = ()) -> None:
@@ -96,6 +109,39 @@ def test(djl: str) -> bool:
                        f"-Debb.mnist={mnist()}", TRY_AGAIN, *mode) for mode in modes])
 
 
+def integration(djl: str, sources: Path) -> bool:
+    """DJL's own integration tests, from a checkout of that version: stock, with reclaim on, and with
+    collections forced. Whatever becomes of a test on stock DJL has to become of it with Ebb."""
+    needs = [entry for entry in libraries(djl, "integration", "-Pintegration")
+             if "slf4j-nop" not in entry and "onnxruntime-engine" not in entry]
+    tests = [*(sources / "integration/src/main").rglob("*.java"),
+             *(sources / "testing/src/main").rglob("*.java"),
+             PROJECT / "src/test/java/dev/ebb/djl/support/WithCollections.java"]
+    path = compiled(TARGET / f"integration-{djl}", tests, needs)
+    agent = (f"-javaagent:{jar()}", "-Debb.reclaim=true")
+    modes = {"stock": (), "reclaim on": agent, "forced": (*agent, "-Debb.test.forced=true")}
+    found = {mode: integrated(path, *flags) for mode, flags in modes.items()}
+    for mode, results in found.items():
+        counts = {end: list(results.values()).count(end) for end in sorted(set(results.values()))}
+        print(f"DJL {djl}, {mode}: {counts}")
+        for test in sorted(found["stock"].keys() | results.keys()):
+            if results.get(test) != found["stock"].get(test):
+                print(f"  {test}: {results.get(test)}, on stock {found['stock'].get(test)}")
+    return all(results and results == found["stock"] for results in found.values())
+
+
+def integrated(path: str, *flags) -> dict[str, str]:
+    """What became of each test."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [java(), "-Xmx3g", "-Dai.djl.offline=true", "-Dai.djl.default_engine=PyTorch", *flags,
+             "-cp", path, "dev.ebb.djl.support.WithCollections",
+             "ai.djl.integration.IntegrationTest"],
+            cwd=folder, env=environment(), text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False)
+    return dict(re.findall(r"Test (\S+) (PASSED|FAILED|SKIPPED|UNSUPPORTED)", done.stdout))
+
+
 def passes(*command) -> bool:
     try:
         run(*command)
@@ -113,7 +159,7 @@ def soak(seconds: int) -> None:
     program(NEWEST, "dev.ebb.djl.soak.Soak", seconds, flags=(f"-javaagent:{jar()}",))
 
 
-def asan(repetitions: int) -> None:
+def asan(djl: str, repetitions: int) -> None:
     """Threads that make, drop and close, with Ebb's native part under AddressSanitizer. The JVM uses
     SIGSEGV itself and does not free what it has at exit."""
     folder = ROOT / "build/jvm-asan"
@@ -134,7 +180,7 @@ def asan(repetitions: int) -> None:
                              capture_output=True, text=True).stdout.strip()
     variables = {"LD_PRELOAD": library,
                  "ASAN_OPTIONS": "handle_segv=0:detect_leaks=0:allocator_may_return_null=1"}
-    path = class_path(NEWEST).replace(str(jar()), str(checked))
+    path = class_path(djl).replace(str(jar()), str(checked))
     subprocess.run([java(), f"-javaagent:{checked}", "-Debb.reclaim=true", "-Debb.budget=2MB",
                     "-Dai.djl.offline=true", "-cp", path, "dev.ebb.djl.threads.Churn", "8",
                     str(repetitions), "200"],
@@ -152,9 +198,10 @@ def demo() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["build", "test", "bench", "soak", "asan", "demo"])
+    parser.add_argument("what", choices=["build", "test", "integration", "bench", "soak", "asan", "demo"])
     parser.add_argument("--djl", nargs="+", choices=SETS, default=[NEWEST, SEED],
-                        help="test: with")
+                        help="test, integration, asan: with")
+    parser.add_argument("--sources", type=Path, help="integration: a checkout of that DJL")
     parser.add_argument("--part", default="", help="bench: figures of this part only")
     parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak: how long")
     parser.add_argument("--repetitions", type=int, default=5, help="asan: how often")
@@ -163,12 +210,17 @@ def main() -> int:
         build()
         if chosen.what == "test":
             return 0 if all([test(djl) for djl in chosen.djl]) else 1
+        if chosen.what == "integration":
+            if chosen.sources is None or len(chosen.djl) != 1:
+                parser.error("integration needs --djl VERSION and --sources, a checkout of it")
+            return 0 if integration(chosen.djl[0], chosen.sources) else 1
         if chosen.what == "bench":
             bench(chosen.part)
         elif chosen.what == "soak":
             soak(chosen.seconds)
         elif chosen.what == "asan":
-            asan(chosen.repetitions)
+            for djl in chosen.djl:
+                asan(djl, chosen.repetitions)
         elif chosen.what == "demo":
             demo()
     except subprocess.CalledProcessError as error:

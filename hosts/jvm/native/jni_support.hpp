@@ -33,6 +33,7 @@ std::string text_of(JNIEnv* env, jstring text);
 // Registered on dev.ebb.djl.core.Native.
 bool register_books(JNIEnv* env, jclass native);
 bool register_world(JNIEnv* env, jclass native);
+bool register_deletes(JNIEnv* env, jclass native);
 bool register_probe(JNIEnv* env, jclass native);
 
 template <typename Function>

@@ -1,10 +1,14 @@
-// How many elements a PyTorch tensor has, and of which type, read where the tensor keeps them.
-// Asking the engine takes two calls and an array each time, a third of what watching an array
-// costs. Where these fields are differs between versions of PyTorch, so their places are found by
-// looking at tensors that are known, and Java keeps comparing what is read with what the engine
-// says.
+// How many elements a PyTorch tensor has, of which type, and how much memory is behind it, read
+// where the tensor keeps them. Asking the engine takes two calls and an array each time, a third of
+// what watching an array costs. Where these fields are differs between versions of PyTorch, so
+// their places are found by looking at tensors that are known, and Java keeps comparing what is
+// read with what the engine says.
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "jni_support.hpp"
@@ -15,6 +19,8 @@ using namespace ebb_jni;
 
 constexpr jint kFirst = 16;  // past the table of virtual functions and the counts of references
 constexpr jint kLast = 184;  // no version's TensorImpl is smaller
+constexpr jint kStorageAt[] = {16, 24};  // where a TensorImpl may have its StorageImpl's address
+constexpr jint kLastInStorage = 72;
 constexpr jint kNone = -1;
 
 // A handle is the address of an at::Tensor, whose one member is the address of its TensorImpl.
@@ -74,6 +80,39 @@ jint find_type(JNIEnv* env, jclass, jlongArray handles, jlongArray types) {
   });
 }
 
+// What stands at an address, if anything does.
+std::optional<jlong> try_read(const char* address) {
+  jlong value = 0;
+  const iovec to{&value, sizeof value};
+  const iovec from{const_cast<char*>(address), sizeof value};
+  const bool whole = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof value;
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+// Where a tensor has its storage's address, << 16, and where that has its size.
+jint find_storage_bytes(JNIEnv* env, jclass, jlongArray handles, jlongArray bytes) {
+  const std::vector<jlong> tensors = copy(env, handles), sizes = copy(env, bytes);
+  const auto fits = [&](jint storage, jint size) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (try_read(at<const char*>(tensors[i], storage) + size) != sizes[i]) return false;
+    }
+    return true;
+  };
+  for (const jint storage : kStorageAt) {
+    for (jint size = kFirst; size < kLastInStorage; size += 8) {
+      if (fits(storage, size)) return (storage << 16) | size;
+    }
+  }
+  return kNone;
+}
+
+jlong storage_bytes(JNIEnv*, jclass, jlong handle, jint place) {
+  const char* storage = at<const char*>(handle, place >> 16);
+  jlong bytes = -1;
+  if (storage != nullptr) std::memcpy(&bytes, storage + (place & 0xffff), sizeof bytes);
+  return bytes;
+}
+
 // elements << 16 | type
 jlong probe(JNIEnv*, jclass, jlong handle, jint elements, jint type) {
   return (at<jlong>(handle, elements) << 16) | at<std::uint16_t>(handle, type);
@@ -85,7 +124,9 @@ bool ebb_jni::register_probe(JNIEnv* env, jclass native) {
   const JNINativeMethod methods[] = {
       method("findElements", "([J[J)I", find_elements),
       method("findType", "([J[J)I", find_type),
+      method("findStorageBytes", "([J[J)I", find_storage_bytes),
       method("probe", "(JII)J", probe),
+      method("storageBytes", "(JI)J", storage_bytes),
   };
   return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
 }

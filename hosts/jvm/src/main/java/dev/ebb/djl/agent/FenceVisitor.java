@@ -10,6 +10,7 @@ import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;
 import net.bytebuddy.pool.TypePool;
 import net.bytebuddy.utility.OpenedClassReader;
+import net.bytebuddy.utility.visitor.ExceptionTableSensitiveMethodVisitor;
 
 /**
  * Keeps operands reachable while native code uses them. Before each return it puts {@code Reference.reachabilityFence} on
@@ -37,7 +38,8 @@ final class FenceVisitor implements AsmVisitorWrapper.ForDeclaredMethods.MethodV
                 : new Fencing(visitor, method);
     }
 
-    private static final class Fencing extends MethodVisitor {
+    /** Its first instructions come after the method's handlers: else those of an advice would go before them. */
+    private static final class Fencing extends ExceptionTableSensitiveMethodVisitor {
 
         private final MethodDescription method;
         private final int parameters; // slots
@@ -52,23 +54,22 @@ final class FenceVisitor implements AsmVisitorWrapper.ForDeclaredMethods.MethodV
         }
 
         @Override
-        public void visitCode() {
-            super.visitCode();
-            super.visitInsn(Opcodes.ACONST_NULL);
-            super.visitVarInsn(Opcodes.ASTORE, kept);
+        protected void onAfterExceptionTable() {
+            super.onVisitInsn(Opcodes.ACONST_NULL);
+            super.onVisitVarInsn(Opcodes.ASTORE, kept);
         }
 
         @Override
-        public void visitVarInsn(int opcode, int slot) {
+        protected void onVisitVarInsn(int opcode, int slot) {
             if (slot >= kept - 1) {
                 throw new IllegalStateException(method + " has more local variables than Ebb expects");
             }
-            super.visitVarInsn(opcode, slot);
+            super.onVisitVarInsn(opcode, slot);
             justLoaded = opcode == Opcodes.ALOAD && slot < parameters ? slot : -1;
         }
 
         @Override
-        public void visitMethodInsn(
+        protected void onVisitMethodInsn(
                 int opcode, String owner, String name, String descriptor, boolean onInterface) {
             if (opcode != Opcodes.INVOKESTATIC
                     && HANDLE_READS.contains(name)
@@ -76,29 +77,29 @@ final class FenceVisitor implements AsmVisitorWrapper.ForDeclaredMethods.MethodV
                     && justLoaded < 0) {
                 keepReceiver();
             }
-            super.visitMethodInsn(opcode, owner, name, descriptor, onInterface);
+            super.onVisitMethodInsn(opcode, owner, name, descriptor, onInterface);
             justLoaded = -1;
         }
 
         private void keepReceiver() {
-            super.visitInsn(Opcodes.DUP);
-            super.visitVarInsn(Opcodes.ALOAD, kept);
-            super.visitInsn(Opcodes.SWAP);
-            super.visitMethodInsn(
+            super.onVisitInsn(Opcodes.DUP);
+            super.onVisitVarInsn(Opcodes.ALOAD, kept);
+            super.onVisitInsn(Opcodes.SWAP);
+            super.onVisitMethodInsn(
                     Opcodes.INVOKESTATIC,
                     "dev/ebb/djl/hooks/Hooks",
                     "keep",
                     "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
                     false);
-            super.visitVarInsn(Opcodes.ASTORE, kept);
+            super.onVisitVarInsn(Opcodes.ASTORE, kept);
         }
 
         @Override
-        public void visitInsn(int opcode) {
+        protected void onVisitInsn(int opcode) {
             if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
                 fenceAll();
             }
-            super.visitInsn(opcode);
+            super.onVisitInsn(opcode);
             justLoaded = -1;
         }
 
@@ -117,8 +118,8 @@ final class FenceVisitor implements AsmVisitorWrapper.ForDeclaredMethods.MethodV
         }
 
         private void fence(int slot) {
-            super.visitVarInsn(Opcodes.ALOAD, slot);
-            super.visitMethodInsn(
+            super.onVisitVarInsn(Opcodes.ALOAD, slot);
+            super.onVisitMethodInsn(
                     Opcodes.INVOKESTATIC,
                     "java/lang/ref/Reference",
                     "reachabilityFence",
@@ -127,26 +128,26 @@ final class FenceVisitor implements AsmVisitorWrapper.ForDeclaredMethods.MethodV
         }
 
         @Override
-        public void visitTypeInsn(int opcode, String type) {
-            super.visitTypeInsn(opcode, type);
+        protected void onVisitTypeInsn(int opcode, String type) {
+            super.onVisitTypeInsn(opcode, type);
             if (opcode != Opcodes.CHECKCAST) {
                 justLoaded = -1;
             }
         }
 
         @Override
-        public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
-            super.visitFieldInsn(opcode, owner, name, descriptor);
+        protected void onVisitFieldInsn(int opcode, String owner, String name, String descriptor) {
+            super.onVisitFieldInsn(opcode, owner, name, descriptor);
             justLoaded = -1;
         }
 
         @Override
-        public void visitInvokeDynamicInsn(
+        protected void onVisitInvokeDynamicInsn(
                 String name,
                 String descriptor,
                 net.bytebuddy.jar.asm.Handle bootstrap,
                 Object... arguments) {
-            super.visitInvokeDynamicInsn(name, descriptor, bootstrap, arguments);
+            super.onVisitInvokeDynamicInsn(name, descriptor, bootstrap, arguments);
             justLoaded = -1;
         }
     }

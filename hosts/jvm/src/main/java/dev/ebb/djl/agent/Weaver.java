@@ -72,13 +72,13 @@ final class Weaver {
                 .type(named("ai.djl.pytorch.jni.JniUtils"))
                 .transform((builder, type, loader, module, domain) -> pytorchCalls(builder))
                 .type(namedOneOf("ai.djl.pytorch.jni.IValue", "ai.djl.pytorch.jni.IValueUtils"))
-                .transform((builder, type, loader, module, domain) -> fenced(builder, isMethod()))
+                .transform((builder, type, loader, module, domain) -> modules(builder))
                 .type(named("ai.djl.ndarray.NDArray"))
                 .transform((builder, type, loader, module, domain) -> fenced(builder, reads()))
                 .type(named("ai.djl.onnxruntime.engine.OrtNDArray"))
                 .transform((builder, type, loader, module, domain) -> onnxArrays(builder))
                 .type(named("ai.djl.onnxruntime.engine.OrtSymbolBlock"))
-                .transform((builder, type, loader, module, domain) -> fenced(builder, named("forwardInternal")))
+                .transform((builder, type, loader, module, domain) -> onnxModules(builder))
                 .installOn(instrumentation);
     }
 
@@ -139,6 +139,16 @@ final class Weaver {
                             return made.equals("PtNDArray") || made.equals("NDList");
                         })
                 .and(not(namedOneOf(IMPURE)));
+    }
+
+    /** A module's forward pass may change its buffers, and draw random numbers. */
+    private static DynamicType.Builder<?> modules(DynamicType.Builder<?> builder) {
+        return fenced(builder.visit(Advice.to(Advices.Explained.class).on(isMethod().and(isPublic()))), isMethod());
+    }
+
+    private static DynamicType.Builder<?> onnxModules(DynamicType.Builder<?> builder) {
+        ElementMatcher<MethodDescription> forward = named("forwardInternal");
+        return fenced(builder.visit(Advice.to(Advices.Explained.class).on(forward)), forward);
     }
 
     private static DynamicType.Builder<?> onnxArrays(DynamicType.Builder<?> builder) {

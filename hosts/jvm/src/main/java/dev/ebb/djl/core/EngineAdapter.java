@@ -18,6 +18,11 @@ interface EngineAdapter {
     /** Frees what a handle names. */
     void delete(Object handle);
 
+    /** The same by the next {@link Deletions#flush} of this thread. */
+    default void deleteSoon(Object handle) {
+        delete(handle);
+    }
+
     /** Bytes behind a handle, as the native side knows them: an array's own idea of its shape may be outdated. */
     long bytes(Object handle);
 

@@ -126,9 +126,19 @@ final class Native {
 
     static native void release(ByteBuffer buffer);
 
+    /** DJL's function that deletes a tensor; 0 if it cannot be told which. */
+    static native long findDelete();
+
+    static native void deleteAll(long function, Object library, long[] handles, int count, int storageAt);
+
     static native int findElements(long[] handles, long[] elements);
 
     static native int findType(long[] handles, long[] types);
 
+    static native int findStorageBytes(long[] handles, long[] bytes);
+
     static native long probe(long handle, int elements, int type);
+
+    /** Of the memory behind a tensor; -1 if it has none. */
+    static native long storageBytes(long handle, int place);
 }

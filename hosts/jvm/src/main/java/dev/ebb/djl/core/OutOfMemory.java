@@ -7,7 +7,8 @@ import java.util.regex.Pattern;
 /** An engine's out-of-memory error: the ladder, one more try, and then the error with the sites. */
 final class OutOfMemory {
 
-    private static final Pattern ASKED = Pattern.compile("tried to allocate (\\d+)", Pattern.CASE_INSENSITIVE);
+    private static final Pattern ASKED =
+            Pattern.compile("(?:tried to allocate|requested buffer of size) (\\d+)", Pattern.CASE_INSENSITIVE);
     private static final int SITES = 5;
     private static final String MARK = "[ebb]";
 
@@ -43,6 +44,7 @@ final class OutOfMemory {
         return text.contains("out of memory")
                 || text.contains("not enough memory")
                 || text.contains("can't allocate memory")
+                || text.contains("failed to allocate memory")
                 || text.contains("bad_alloc");
     }
 

@@ -35,6 +35,8 @@ final class PyTorchAdapter implements EngineAdapter {
     private final TensorBytes bytes;
     private final MethodHandle copy; // (long)long
     private final PyTorchSetter setter;
+    private final Library library;
+    private final long deleteFunction; // of tensors, many at a time; 0: they are deleted one by one
 
     private PyTorchAdapter(Class<?> resource, boolean modules) throws ReflectiveOperationException {
         this.modules = modules;
@@ -46,7 +48,8 @@ final class PyTorchAdapter implements EngineAdapter {
                 MethodHandles.lookup()
                         .unreflectGetter(handle)
                         .asType(MethodType.methodType(AtomicReference.class, Object.class));
-        Library library = new Library(resource.getClassLoader());
+        library = new Library(resource.getClassLoader());
+        deleteFunction = modules ? 0 : Native.findDelete();
         delete = library.find(modules ? "torchDeleteModule" : "torchDeleteTensor", void.class, long.class);
         bytes = modules ? null : new TensorBytes(library);
         copy = library.find("tensorClone", long.class, long.class);
@@ -93,6 +96,19 @@ final class PyTorchAdapter implements EngineAdapter {
     @Override
     public void delete(Object handle) {
         delete((long) handle);
+    }
+
+    @Override
+    public void deleteSoon(Object handle) {
+        if (deleteFunction == 0 || (long) handle == NONE) {
+            delete(handle);
+        } else {
+            Deletions.add(this, (long) handle);
+        }
+    }
+
+    void deleteAll(long[] handles, int count) {
+        Native.deleteAll(deleteFunction, library.instance, handles, count, bytes.storageAt());
     }
 
     void delete(long handle) {

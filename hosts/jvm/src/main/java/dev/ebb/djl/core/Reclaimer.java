@@ -42,6 +42,7 @@ final class Reclaimer {
         on = now;
         if (now) {
             WAITING.forEach(Reclaimer::reclaim);
+            Deletions.flush();
             Books.flush();
         }
         Native.reclaim(now);
@@ -81,7 +82,9 @@ final class Reclaimer {
         Reference<?> dead = QUEUE.poll();
         if (dead != null) {
             take(dead);
-            if (!Native.referencesArriving()) {
+            if (Native.referencesArriving()) {
+                Deletions.flush();
+            } else {
                 drainArrays();
             }
         }
@@ -95,8 +98,12 @@ final class Reclaimer {
 
     /** The same where DJL may hold a lock: handles only. */
     static void drainArrays() {
-        for (Reference<?> dead; (dead = QUEUE.poll()) != null; ) {
-            take(dead);
+        try {
+            for (Reference<?> dead; (dead = QUEUE.poll()) != null; ) {
+                take(dead);
+            }
+        } finally {
+            Deletions.flush();
         }
     }
 
@@ -129,7 +136,7 @@ final class Reclaimer {
     private static void reclaim(Watch dead) {
         stopWaiting(dead);
         dead.owner.forget(dead);
-        boolean freed = dead.delete();
+        boolean freed = dead.deleteSoon();
         dead.stripe.end(dead, freed ? Stripe.RECLAIMED : Stripe.DISPOSED);
     }
 
@@ -196,9 +203,7 @@ final class Reclaimer {
     static void collectForGovernor() {
         List<Watch> found = FOUND.get();
         Collector.collect();
-        for (Reference<?> dead; (dead = QUEUE.poll()) != null; ) {
-            take(dead);
-        }
+        drainArrays();
         if (found != null) {
             giveNotices(found);
         }
@@ -235,6 +240,7 @@ final class Reclaimer {
             FOUND.remove();
             found.forEach(dead -> dead.stripe.due = false);
             found.forEach(Reclaimer::notice);
+            Deletions.flush();
         }
     }
 

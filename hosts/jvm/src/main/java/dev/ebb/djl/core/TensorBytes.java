@@ -6,11 +6,14 @@ import java.lang.invoke.MethodHandle;
  * Bytes of PyTorch tensors. The engine knows, but asking takes two calls; so the two numbers are read where the tensor
  * keeps them. Where that is, is found with tensors that are known, and one reading in {@link #CHECKED} is compared with
  * the engine's answer: if they ever differ, the engine is asked from then on.
+ *
+ * <p>A view counts as large as it is, but no larger than the memory behind it: a broadcast array has little.
  */
 final class TensorBytes {
 
     private static final int CHECKED = 256;
     private static final int TYPES = 64;
+    private static final long LARGE = 1 << 16; // from here on it matters whether an array is broadcast
 
     /**
      * By DataType's ordinals: FLOAT32, FLOAT64, FLOAT16, UINT8, INT32, INT8, INT64, BOOLEAN, COMPLEX64, UNKNOWN, STRING,
@@ -24,6 +27,7 @@ final class TensorBytes {
     private final MethodHandle type; // (long)int
     private final int elementsAt;
     private final int typeAt;
+    private final int storageBytesAt;
     private final byte[] bytesOfType = new byte[TYPES]; // by the tensor's own number for it; 0: not met yet
     private volatile boolean trusted;
     private int readings; // lossy: only says when to compare
@@ -34,6 +38,7 @@ final class TensorBytes {
         Samples samples = new Samples(library);
         elementsAt = Native.findElements(samples.tensors, samples.elements);
         typeAt = Native.findType(samples.tensors, samples.types);
+        storageBytesAt = Native.findStorageBytes(samples.tensors, samples.bytes);
         samples.delete();
         trusted = elementsAt >= 0 && typeAt >= 0;
     }
@@ -42,7 +47,20 @@ final class TensorBytes {
         return trusted;
     }
 
+    int storageAt() {
+        return storageBytesAt < 0 ? -1 : storageBytesAt >> 16;
+    }
+
     long of(long tensor) {
+        long bytes = ofElements(tensor);
+        if (bytes < LARGE || storageBytesAt < 0) {
+            return bytes;
+        }
+        long storage = Native.storageBytes(tensor, storageBytesAt);
+        return storage < 0 ? bytes : Math.min(bytes, storage);
+    }
+
+    private long ofElements(long tensor) {
         if (!trusted) {
             return asked(tensor);
         }
@@ -84,6 +102,7 @@ final class TensorBytes {
         final long[] tensors = new long[2 * KNOWN_TYPES.length];
         final long[] elements = new long[tensors.length];
         final long[] types = new long[tensors.length];
+        final long[] bytes = new long[tensors.length];
         private final MethodHandle delete;
 
         Samples(PyTorchAdapter.Library library) throws ReflectiveOperationException {
@@ -104,6 +123,7 @@ final class TensorBytes {
                     tensors[i] = (long) empty.invokeExact(shape, ordinal, 0, new int[] {0, -1}, false);
                     elements[i] = shape[0] * shape[1];
                     types[i] = ordinal;
+                    bytes[i] = elements[i] * ELEMENT_BYTES[ordinal];
                 }
             } catch (Throwable e) {
                 throw PyTorchAdapter.Library.unexpected(e);

@@ -56,6 +56,16 @@ final class Watch extends WeakReference<Object> {
         return true;
     }
 
+    /** The same, together with others if the engine can: {@link Deletions#flush} follows. */
+    boolean deleteSoon() {
+        Object named = handle.getAndSet(null);
+        if (named == null) {
+            return false;
+        }
+        adapter.deleteSoon(named);
+        return true;
+    }
+
     /** Where a watch is kept. */
     interface Owner {
         void forget(Watch watch);

@@ -35,6 +35,20 @@ class BooksTest {
         }
     }
 
+    /** What nobody allocated must not drive the collector. */
+    @Test
+    void aBroadcastArrayCountsTheMemoryBehindIt() {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            NDArray row = manager.ones(new Shape(1, MILLION));
+            Memory before = Ebb.memory();
+            NDArray broadcast = row.broadcast(new Shape(MILLION, MILLION));
+            assertEquals(4L * MILLION, Ebb.memory().liveBytes() - before.liveBytes());
+            broadcast.close();
+            assertEquals(before.liveBytes(), Ebb.memory().liveBytes());
+            holding(row, broadcast);
+        }
+    }
+
     /** Makes and closes far more than the budget; nothing is ever dropped, so there is nothing to collect. */
     public static final class Closing {
         private Closing() {}
