@@ -13,12 +13,8 @@ constexpr std::string_view kRagged =
     "row splits decide the shapes: small integers, read one after another";
 constexpr std::string_view kSparse =
     "indices are checked and counted in order before a shape is known";
-constexpr std::string_view kFourier =
-    "lengths of any kind would need cuFFT, a library that nothing else here needs";
 
 constexpr std::array kOperations{
-    HostOperation{"FFT", kFourier},
-    HostOperation{"IFFT", kFourier},
     HostOperation{"RaggedGather", kRagged},
     HostOperation{"RaggedRange", kRagged},
     HostOperation{"RaggedTensorToTensor", kRagged},
