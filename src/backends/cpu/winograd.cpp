@@ -220,7 +220,7 @@ HWY_EXPORT(make_band);
 // What was measured to be faster than oneDNN (docs/benchmarks.md): enough tiles for the time that
 // the filters take, and at most 8/5 as many results made as are kept.
 constexpr Index kLeastChannels = 2;
-constexpr Index kLeastTiles = 64;
+constexpr Index kLeastTiles = 128;
 
 constexpr Index round_up(Index value, Index step) { return (value + step - 1) / step * step; }
 
