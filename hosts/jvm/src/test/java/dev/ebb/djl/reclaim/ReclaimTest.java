@@ -252,4 +252,24 @@ class ReclaimTest {
         assertEquals(before.liveBytes(), after.liveBytes());
         holding(held);
     }
+
+    /** Old ones, which the JVM's young collections would not look at. */
+    @Test
+    void walksOverManyDeadEndInACollection() {
+        dropOldOnes(30_000);
+        int seen = manager.getManagedArrays().size();
+        for (int i = 0; i < 50 && seen > 100; i++) {
+            seen = manager.getManagedArrays().size();
+        }
+        assertFew(seen);
+    }
+
+    private void dropOldOnes(int count) {
+        List<NDArray> held = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            held.add(manager.ones(SMALL));
+        }
+        System.gc();
+        holding(held);
+    }
 }
