@@ -253,12 +253,12 @@ class ReclaimTest {
         holding(held);
     }
 
-    /** Old ones, which the JVM's young collections would not look at. */
+    /** Old ones, which the JVM's young collections would not look at. The longer a collection takes, the more walks. */
     @Test
     void walksOverManyDeadEndInACollection() {
         dropOldOnes(30_000);
-        int seen = manager.getManagedArrays().size();
-        for (int i = 0; i < 50 && seen > 100; i++) {
+        int seen = MANY;
+        for (int i = 0; i < 1000 && seen >= MANY; i++) {
             seen = manager.getManagedArrays().size();
         }
         assertFew(seen);
