@@ -11,7 +11,7 @@ final class Walks {
     private static final long EACH_NANOS = 250; // what a walk spends on an array that is not in the cache
     private static final int MOST_DOUBT = 64;
 
-    private int fewest = Integer.MAX_VALUE; // since the last collection before a walk
+    private int fewest; // since the last collection before a walk; until there was one, all may be dead
     private int last;
     private long wasted;
     private boolean collected;

@@ -252,4 +252,24 @@ class ReclaimTest {
         assertEquals(before.liveBytes(), after.liveBytes());
         holding(held);
     }
+
+    /** Old ones, which the JVM's young collections would not look at. The longer a collection takes, the more walks. */
+    @Test
+    void walksOverManyDeadEndInACollection() {
+        dropOldOnes(30_000);
+        int seen = MANY;
+        for (int i = 0; i < 1000 && seen >= MANY; i++) {
+            seen = manager.getManagedArrays().size();
+        }
+        assertFew(seen);
+    }
+
+    private void dropOldOnes(int count) {
+        List<NDArray> held = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            held.add(manager.ones(SMALL));
+        }
+        System.gc();
+        holding(held);
+    }
 }
