@@ -45,7 +45,8 @@ test('data() leaves the loop free while the GPU works', async () => {
     for (let i = 0; i < times; i++) y = tf.matMul(y, x).div(4096);
     return y.sum();
   };
-  work(1).dataSync(); // a kernel's first launch loads its code, and may wait for the GPU
+  // A kernel's first launch loads its code, and memory that is not there yet is made: both may wait for the GPU.
+  tf.tidy(() => work(40)).dataSync();
   let rounds = 0;
   let over = false;
   const count = () => {
@@ -53,7 +54,7 @@ test('data() leaves the loop free while the GPU works', async () => {
     if (!over) setImmediate(count);
   };
   setImmediate(count);
-  const values = await work(40).data();
+  const values = await tf.tidy(() => work(40)).data();
   over = true;
   assert.equal(values[0], 4096 * 4096);
   assert.ok(rounds > 1, `${rounds} rounds of the loop`);

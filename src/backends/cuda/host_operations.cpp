@@ -15,12 +15,9 @@ constexpr std::string_view kSparse =
     "indices are checked and counted in order before a shape is known";
 
 constexpr std::array kOperations{
-    HostOperation{"RaggedGather", kRagged},
-    HostOperation{"RaggedRange", kRagged},
-    HostOperation{"RaggedTensorToTensor", kRagged},
-    HostOperation{"SparseFillEmptyRows", kSparse},
-    HostOperation{"SparseReshape", kSparse},
-    HostOperation{"SparseSegmentMean", kSparse},
+    HostOperation{"RaggedGather", kRagged},         HostOperation{"RaggedRange", kRagged},
+    HostOperation{"RaggedTensorToTensor", kRagged}, HostOperation{"SparseFillEmptyRows", kSparse},
+    HostOperation{"SparseReshape", kSparse},        HostOperation{"SparseSegmentMean", kSparse},
     HostOperation{"SparseSegmentSum", kSparse},
 };
 
