@@ -1,10 +1,12 @@
 // The examples at the head of the public headers, as they stand there
 // (tools/tests/header_examples_test.py compares), after what they take for granted.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <string>
 
 #include "ebb/ebb.hpp"
 
@@ -95,7 +97,8 @@ class InAFolder : public testing::Test {
   }
 
  private:
-  const std::filesystem::path before_, folder_ = testing::TempDir() + "ebb_header_examples";
+  const std::filesystem::path before_,
+      folder_ = testing::TempDir() + "ebb_header_examples_" + std::to_string(::getpid());
 };
 using HeaderExamplesOfFiles = InAFolder;
 

@@ -1,7 +1,9 @@
 // Tensors as C++ values, and files of them.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <string>
 
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
@@ -95,7 +97,7 @@ class Files : public testing::Test {
   ~Files() override { std::filesystem::remove_all(folder_); }
   std::string at(const std::string& name) const { return folder_ + "/" + name; }
 
-  const std::string folder_ = testing::TempDir() + "ebb_files";
+  const std::string folder_ = testing::TempDir() + "ebb_files_" + std::to_string(::getpid());
   TestSession session_;
 };
 
