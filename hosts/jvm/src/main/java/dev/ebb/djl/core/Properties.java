@@ -14,18 +14,37 @@ final class Properties {
                 Messages.say(e.getMessage() + "; -Debb.budget is ignored");
             }
         }
-        Devices.strict(Boolean.getBoolean("ebb.strict"));
-        if (Boolean.getBoolean("ebb.trace")) {
+        Devices.strict(isOn("ebb.strict"));
+        if (isOn("ebb.trace")) {
             EbbRuntime.trace(true);
         }
-        if (Boolean.getBoolean("ebb.reclaim")) {
+        if (isOn("ebb.reclaim")) {
             EbbRuntime.reclaim(true);
         }
-        String report = System.getProperty("ebb.report");
-        if (report != null && !report.equals("false")) {
-            int top = report.matches("[0-9]{1,4}") ? Integer.parseInt(report) : 10;
+        int top = sitesToReport();
+        if (top > 0) {
             java.lang.Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> System.err.println(EbbRuntime.report(top, false)), "ebb-report"));
         }
+    }
+
+    private static boolean isOn(String name) {
+        String value = System.getProperty(name, "false");
+        if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
+            Messages.say("-D" + name + "=" + value + " is ignored; allowed: true, false");
+        }
+        return value.equalsIgnoreCase("true");
+    }
+
+    /** 0: none. */
+    private static int sitesToReport() {
+        String value = System.getProperty("ebb.report", "false");
+        if (value.matches("[0-9]{1,4}")) {
+            return Integer.parseInt(value);
+        }
+        if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
+            Messages.say("-Debb.report=" + value + " is ignored; allowed: true, false, a number of sites");
+        }
+        return value.equalsIgnoreCase("true") ? 10 : 0;
     }
 }

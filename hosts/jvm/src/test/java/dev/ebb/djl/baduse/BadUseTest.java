@@ -128,6 +128,16 @@ class BadUseTest {
     }
 
     @Test
+    void aSwitchThatIsNeitherTrueNorFalse() throws Exception {
+        String[] wrong = {"-Debb.reclaim=yes", "-Debb.strict=1", "-Debb.trace=on", "-Debb.report=word"};
+        Fork.Result result = Fork.withAgent().flag(wrong).run(OnlyDjl.class);
+        assertRan(result, 6);
+        for (String each : wrong) {
+            assertSays(result, each, "allowed");
+        }
+    }
+
+    @Test
     void theBudgetIsNone() throws Exception {
         Fork.Result result = Fork.reclaiming().flag("-Debb.budget=plenty").run(OnlyDjl.class);
         assertRan(result, 6);

@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.support.Fork;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -50,6 +51,55 @@ class DroppedManagersTest {
             thread.start();
             return thread;
         }
+    }
+
+    /** What a dropped manager held, besides arrays: closing it may do anything, also take another manager's lock. */
+    private static final class Held implements AutoCloseable {
+        private static final AtomicInteger CLOSED = new AtomicInteger();
+        private static final AtomicInteger IN_A_WALK = new AtomicInteger();
+
+        @Override
+        public void close() {
+            CLOSED.incrementAndGet();
+            for (StackTraceElement frame : Thread.currentThread().getStackTrace()) {
+                if (frame.getMethodName().equals("getManagedArrays")) {
+                    IN_A_WALK.incrementAndGet();
+                }
+            }
+        }
+    }
+
+    /** DJL walks over a manager's arrays where the collector has found another manager that was dropped. */
+    public static final class Walking {
+        private Walking() {}
+
+        public static void main(String[] arguments) throws Exception {
+            try (NDManager manager = NDManager.newBaseManager()) {
+                for (int i = 0; i < 20; i++) {
+                    drop(manager);
+                }
+                for (int i = 0; i < 50; i++) {
+                    System.gc();
+                    Thread.sleep(10);
+                    manager.getManagedArrays();
+                }
+                System.out.println("inAWalk=" + Held.IN_A_WALK.get());
+                manager.ones(new Shape(4)).close();
+                System.out.println("closed=" + Held.CLOSED.get());
+            }
+        }
+
+        private static void drop(NDManager manager) {
+            manager.newSubManager().attachInternal("held", new Held());
+        }
+    }
+
+    @Test
+    void resourcesAreClosedAfterTheWalkThatFoundThem() throws Exception {
+        Fork.Result result = Fork.reclaiming().seconds(90).run(Walking.class);
+        assertEquals(0, result.status(), result.text());
+        assertEquals(0, result.number("inAWalk"), result.text());
+        assertEquals(20, result.number("closed"), result.text());
     }
 
     @Test
