@@ -159,6 +159,11 @@ export class Books {
     }
   }
 
+  /** A safe point if enough was made from values alone: numbers that a program writes need none each. */
+  lookAtBytes(): void {
+    if (this.bytesBorn >= BYTES_PER_LOOK) this.drain();
+  }
+
   /** A safe point if tensors have died since the last one. */
   lookForNotices(): void {
     if (this.signals[Signal.Notices] !== 0) this.drain();

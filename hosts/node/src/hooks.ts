@@ -79,7 +79,7 @@ export class Hooks {
     entry = tracked;
     engine.trackTensor = tracked;
     engine.makeTensor = (values, shape, dtype, backend) => {
-      if (kernels.running === 0) books.look();
+      if (kernels.running === 0) books.lookAtBytes();
       entry = engine.makeTensor;
       try {
         const tensor = makeTensor.call(engine, values, shape, dtype, backend);
