@@ -24,7 +24,7 @@ namespace ebb::node {
 enum Head : std::uint32_t { kOp, kInputs, kViews, kAttributes, kResults, kFrees, kHeadSize };
 
 // Of a result and of a view.
-constexpr std::uint32_t kResultSize = 3 + 8;
+constexpr std::uint32_t kResultSize = 3 + EBB_MAX_RANK;
 constexpr std::size_t kShared = 6;
 
 // A typed array's memory.

@@ -86,10 +86,10 @@ napi_value layout(napi_env env) {
   const struct {
     const char* name;
     std::uint32_t value;
-  } fields[] = {{"slot", kSlot},      {"key", kKey},        {"bytes", kBytes},
-                {"device", kDevice},  {"dtype", kDtype},    {"site", kSite},
-                {"rank", kRank},      {"dims", kDims},      {"queued", kQueued},
-                {"size", kSlateSize}, {"signals", kSignals}};
+  } fields[] = {{"slot", kSlot},      {"key", kKey},         {"bytes", kBytes},
+                {"device", kDevice},  {"dtype", kDtype},     {"site", kSite},
+                {"rank", kRank},      {"dims", kDims},       {"queued", kQueued},
+                {"size", kSlateSize}, {"signals", kSignals}, {"axes", EBB_MAX_RANK}};
   for (const auto& field : fields) {
     napi_set_named_property(env, object, field.name, to_js(env, field.value));
   }

@@ -150,18 +150,13 @@ export class Books {
 
   /** A safe point that costs next to nothing when there is nothing to do. */
   look(): void {
-    if (
-      this.signals[Signal.Notices] !== 0 ||
-      this.bytesBorn >= BYTES_PER_LOOK ||
-      ++this.kernels >= KERNELS_PER_LOOK
-    ) {
-      this.drain();
-    }
+    if (++this.kernels >= KERNELS_PER_LOOK) this.drain();
+    else this.lookAtBirth();
   }
 
-  /** A safe point if enough was made from values alone: numbers that a program writes need none each. */
-  lookAtBytes(): void {
-    if (this.bytesBorn >= BYTES_PER_LOOK) this.drain();
+  /** The same where a tensor is made from values: no kernel, so it does not count as one. */
+  lookAtBirth(): void {
+    if (this.signals[Signal.Notices] !== 0 || this.bytesBorn >= BYTES_PER_LOOK) this.drain();
   }
 
   /** A safe point if tensors have died since the last one. */

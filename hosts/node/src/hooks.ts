@@ -79,7 +79,7 @@ export class Hooks {
     entry = tracked;
     engine.trackTensor = tracked;
     engine.makeTensor = (values, shape, dtype, backend) => {
-      if (kernels.running === 0) books.lookAtBytes();
+      if (kernels.running === 0) books.lookAtBirth();
       entry = engine.makeTensor;
       try {
         const tensor = makeTensor.call(engine, values, shape, dtype, backend);

@@ -26,7 +26,10 @@ export const enum Signal {
   Count = 3,
 }
 
+/** Axes of a tensor that are kept for reports. */
 export const MAX_RANK = Slate.Queued - Slate.Dims;
+/** Axes that a tensor of Ebb's own has at most: EBB_MAX_RANK. */
+export const MOST_AXES = 6;
 
 export type Counters = Record<
   | 'created'
@@ -127,7 +130,8 @@ function load(): Native {
     layout.dims !== Slate.Dims ||
     layout.queued !== Slate.Queued ||
     layout.size !== Slate.Size ||
-    layout.signals !== Signal.Count
+    layout.signals !== Signal.Count ||
+    layout.axes !== MOST_AXES
   ) {
     throw new EbbError(
       'EBB_UNSUPPORTED',

@@ -9,6 +9,17 @@ const run = (name, inputs, attrs) => tf.engine().runKernel(name, inputs, attrs);
 const x = () => tf.tensor2d([1, 2, 3, 4, 5, 6], [2, 3]);
 const y = () => tf.tensor1d([1, 2]);
 
+test('more axes than a tensor of Ebb has', () => {
+  for (const axes of [7, 8, 9]) {
+    const shape = [...Array(axes - 1).fill(1), 6];
+    tf.tidy(() => {
+      const message = new RegExp(`Received ${axes} axes; allowed: at most 6`);
+      assert.throws(() => tf.reshape(x(), shape).add(1), message);
+      assert.throws(() => tf.tensor([1, 2, 3, 4, 5, 6], shape).add(1), message);
+    });
+  }
+});
+
 /** Straight to the kernels: TensorFlow.js checks less for those who call them so. */
 const CASES = [
   ['shapes that do not broadcast', 'Add', () => run('Add', { a: x(), b: y() })],

@@ -227,7 +227,7 @@ const ebb = require('ebb-tfjs'); ebb.reclaim.on();
   for (let i = 0; i < 5000; i++) { two.tensor1d([i]); one.tensor1d([i]); two.tidy(() => one.add(held, 1)); }
   await new Promise((resolve) => setTimeout(resolve, 1));
   ebb.collect(); ebb.audit();
-  console.log(one.Tensor !== two.Tensor, one.memory().numTensors <= 3, two.memory().numTensors === ebb.memory().live,
+  console.log(one.Tensor !== two.Tensor, one.memory().numTensors <= 3, ebb.memory().live === two.engine().state.numTensors,
     held.dataSync()[0], (await held.data())[0]);
 })();`,
   );

@@ -2,7 +2,7 @@
 // (addon/runtime.hpp says what lies where).
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { EbbError } from '../errors';
-import { MAX_RANK, native as addon } from '../native';
+import { MOST_AXES, native as addon } from '../native';
 import { DTYPES, EbbData } from './data';
 
 const enum Head {
@@ -15,7 +15,7 @@ const enum Head {
   Size,
 }
 /** Of a result and of a view: handle or input, dtype, rank, sizes. */
-const RESULT_SIZE = 3 + MAX_RANK;
+const RESULT_SIZE = 3 + MOST_AXES;
 const FREES = 256;
 /** Data of this many bytes goes back at once, instead of with the next operation. */
 const LARGE = 1 << 20;
@@ -101,10 +101,10 @@ export class Runtime {
   /** An input that the operation is to see in this shape, of as many elements. */
   inputAs(handle: number, dtype: number, shape: readonly number[]): void {
     const rank = shape.length;
-    if (rank > MAX_RANK) {
+    if (rank > MOST_AXES) {
       throw new EbbError(
         'EBB_INVALID_ARGUMENT',
-        `[tensor] Received ${rank} axes; allowed: at most ${MAX_RANK}.`,
+        `[tensor] Received ${rank} axes; allowed: at most ${MOST_AXES}.`,
       );
     }
     this.input(handle);
