@@ -49,21 +49,19 @@ final class Watch extends WeakReference<Object> {
     /** Deletes what the handle names, unless someone else has. */
     boolean delete() {
         Object named = handle.getAndSet(null);
-        if (named == null) {
-            return false;
+        if (named != null) {
+            adapter.delete(named);
         }
-        adapter.delete(named);
-        return true;
+        return named != null;
     }
 
     /** The same, together with others if the engine can: {@link Deletions#flush} follows. */
     boolean deleteSoon() {
         Object named = handle.getAndSet(null);
-        if (named == null) {
-            return false;
+        if (named != null) {
+            adapter.deleteSoon(named);
         }
-        adapter.deleteSoon(named);
-        return true;
+        return named != null;
     }
 
     /** Where a watch is kept. */
