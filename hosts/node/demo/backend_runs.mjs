@@ -44,7 +44,9 @@ export async function trainOnEbb(wasm, epochs, stopMb) {
       `an epoch takes ${epochOf(on).toFixed(2)} s, on wasm ${epochOf(wasm).toFixed(2)} s: ` +
       `${(epochOf(wasm) / epochOf(on)).toFixed(1)} x as fast`,
   );
-  console.log(`memory and time by epoch: ${relative(process.env.INIT_CWD ?? process.cwd(), PICTURE)}`);
+  console.log(
+    `memory and time by epoch: ${relative(process.env.INIT_CWD ?? process.cwd(), PICTURE)}`,
+  );
   const faults = faultsOf(off, on, epochs);
   if (Math.abs(accuracyOf(on) - accuracyOf(wasm)) > CLOSE) {
     faults.push(

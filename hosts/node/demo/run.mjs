@@ -45,7 +45,9 @@ writeFileSync(
 );
 
 console.log(`\n${summary('off', off)}\n${summary('on', on)}`);
-console.log(`memory and time by epoch: ${relative(process.env.INIT_CWD ?? process.cwd(), picture)}`);
+console.log(
+  `memory and time by epoch: ${relative(process.env.INIT_CWD ?? process.cwd(), picture)}`,
+);
 const faults = faultsOf(off, on, EPOCHS);
 if (faults.length === 0)
   console.log('losses and accuracy are the same, epoch by epoch, to the last digit');
