@@ -34,7 +34,8 @@
 //     allocates;
 //   - small work stays on the calling thread;
 //   - a backend installs its table with ops::install_kernels when its library is loaded, and the
-//     copy that makes strided operands dense with ebb::set_pack.
+//     copy that makes strided operands dense with ebb::set_pack; a device with a DeviceLink has its
+//     pack().
 #pragma once
 
 #include "ops/kernels.hpp"

@@ -9,6 +9,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.Ebb;
 import dev.ebb.djl.support.Fork;
+import dev.ebb.djl.support.Managers;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,7 +67,7 @@ class BadUseTest {
                     NDArray foreign = (NDArray) java.lang.reflect.Proxy.newProxyInstance(
                             OtherEngine.class.getClassLoader(), new Class<?>[] {NDArray.class},
                             (array, method, given) -> method.getName().equals("getUid") ? "other" : null);
-                    manager.attachInternal("other" + i, foreign);
+                    Managers.attach(manager, "other" + i, foreign);
                 }
                 System.gc();
                 OnlyDjl.main(arguments);

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.support.Fork;
+import dev.ebb.djl.support.Managers;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -90,7 +91,7 @@ class DroppedManagersTest {
         }
 
         private static void drop(NDManager manager) {
-            manager.newSubManager().attachInternal("held", new Held());
+            Managers.attach(manager.newSubManager(), "held", new Held());
         }
     }
 

@@ -58,6 +58,22 @@ public final class Managers {
         }
     }
 
+    /** {@code attachInternal}, which takes one resource in 0.20.0 and any number later. */
+    public static void attach(NDManager manager, String id, AutoCloseable resource) {
+        try {
+            for (Method method : NDManager.class.getMethods()) {
+                if (method.getName().equals("attachInternal")) {
+                    Object given = method.isVarArgs() ? new AutoCloseable[] {resource} : resource;
+                    method.invoke(manager, id, given);
+                    return;
+                }
+            }
+            throw new AssertionError("NDManager has no attachInternal");
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** Keeps what was made before alive to this line, whatever the JIT thinks of it. */
     public static void holding(Object... resources) {
         Reference.reachabilityFence(resources);
