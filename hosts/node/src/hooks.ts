@@ -7,7 +7,7 @@ import { Idle } from './idle';
 import { Kernels } from './kernels';
 import { SortCaches } from './layers';
 import { type Native, native } from './native';
-import { Records } from './records';
+import { keepRecords } from './records';
 import { currentRegion } from './regions';
 import { Scopes } from './scopes';
 import { Sites } from './sites';
@@ -49,7 +49,7 @@ export class Hooks {
     this.books.onBackend = (backend, device) => this.kernels.adopt(backend, device);
     const { state } = engine;
     this.books.bornBefore(state.numTensors, state.numBytes);
-    state.tensorInfo = new Records(state.numTensors > 0 ? state.tensorInfo : undefined);
+    keepRecords(engine);
     this.hookTracking();
     this.hookEnds();
     this.hookScopes();
@@ -112,7 +112,7 @@ export class Hooks {
     engine.reset = () => {
       reset.call(engine);
       books.reset();
-      engine.state.tensorInfo = new Records();
+      keepRecords(engine);
       engine.state.registeredVariables = this.variables.wrap(engine.state.registeredVariables);
     };
   }

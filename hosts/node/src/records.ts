@@ -1,18 +1,19 @@
 // The engine's table of data, which TensorFlow.js asks seven times in the life of a tensor. A WeakMap there
 // costs about as much as all that Ebb does for the tensor; here the record hangs on the data id itself.
-import type { DataId, DataRecord, DataTable } from './tfjs';
+import type { DataId, DataRecord, DataTable, Engine } from './tfjs';
 
 const RECORD = Symbol('ebb.record');
+const TABLE = Symbol('ebb.table');
 
-type Marked = { [RECORD]?: DataRecord | undefined };
+type Marked = { [RECORD]?: DataRecord | undefined; [TABLE]?: DataTable };
 
 export class Records implements DataTable {
   /** `before`: the table of what the engine knew already, if it knew anything. */
   constructor(private readonly before?: DataTable) {}
 
   get(dataId: DataId): DataRecord | undefined {
-    const record = (dataId as Marked)[RECORD];
-    if (record !== undefined && record.ebbTable === this) return record;
+    const marked = dataId as Marked;
+    if (marked[TABLE] === this) return marked[RECORD];
     return this.before === undefined ? undefined : this.before.get(dataId);
   }
 
@@ -21,16 +22,22 @@ export class Records implements DataTable {
   }
 
   set(dataId: DataId, record: DataRecord): void {
-    record.ebbTable = this;
-    (dataId as Marked)[RECORD] = record;
+    const marked = dataId as Marked;
+    marked[RECORD] = record;
+    marked[TABLE] = this;
   }
 
   delete(dataId: DataId): boolean {
-    const record = (dataId as Marked)[RECORD];
-    if (record === undefined || record.ebbTable !== this) {
-      return this.before !== undefined && this.before.delete(dataId);
-    }
-    (dataId as Marked)[RECORD] = undefined;
-    return true;
+    const marked = dataId as Marked;
+    if (marked[TABLE] !== this) return this.before !== undefined && this.before.delete(dataId);
+    const known = marked[RECORD] !== undefined;
+    marked[RECORD] = undefined;
+    return known;
   }
+}
+
+/** Lets the engine keep its records so. Those it has stay where they are. */
+export function keepRecords({ state }: Engine): void {
+  if (state.tensorInfo instanceof Records) return;
+  state.tensorInfo = new Records(state.numTensors > 0 ? state.tensorInfo : undefined);
 }

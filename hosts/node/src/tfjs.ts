@@ -51,8 +51,6 @@ export interface DataRecord {
   ebbKey: number;
   /** A slot that watches a tensor over this data; -1: none. */
   ebbSlot: number;
-  /** The table that this record is in. */
-  ebbTable: DataTable | undefined;
 }
 
 export interface Scope {
@@ -192,7 +190,6 @@ export function newRecord(
     ebbDataId: dataId,
     ebbKey: 0,
     ebbSlot: -1,
-    ebbTable: undefined,
   };
 }
 

@@ -9,6 +9,8 @@ import * as tf from '@tensorflow/tfjs';
 import { EbbError } from '../errors';
 import { fileSystem, registerFileSystem } from '../files';
 import { native } from '../native';
+import { keepRecords } from '../records';
+import type { Engine } from '../tfjs';
 import { EbbBackend } from './backend';
 import { chosenGpu, CUDA_NAME, CudaBackend, registerCuda } from './cuda';
 import { NAME, register } from './register';
@@ -23,6 +25,7 @@ if (tf.engine().backend.constructor !== wanted) {
   if (gpu !== undefined) new CudaBackend(gpu);
   throw new EbbError('EBB_UNSUPPORTED', '[ebb-tfjs/backend] The backend could not be made.');
 }
+keepRecords(tf.engine() as unknown as Engine);
 registerFileSystem(tf.io);
 
 export * from '@tensorflow/tfjs';
