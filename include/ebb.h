@@ -91,8 +91,8 @@ typedef struct ebb_device_options {
 /* Opens a device, or finds the one of that name (same kind; its budget is left as it is) and counts
  * one more opening. */
 EBB_API ebb_status ebb_device_open(const ebb_device_options* options, ebb_device* device);
-/* Undoes one opening. The last one closes the device: EBB_WRONG_STATE while memory of it is in use.
- */
+/* Undoes one opening. The last one closes the device: it waits for queued work, and gives its
+ * memory back. EBB_WRONG_STATE while memory of it is in use. */
 EBB_API ebb_status ebb_device_close(ebb_device device);
 /* What is cached above a lowered budget goes back at once, what is in use when it has ended. */
 EBB_API ebb_status ebb_device_set_budget(ebb_device device, uint64_t bytes, uint32_t mode);

@@ -105,6 +105,7 @@ class DeviceRegistry {
     if (device.kind() == DeviceKind::kCustom) {
       devices_[device.id()].reset();
     } else if (!device.foreign()) {
+      device.pool().wait_pending();  // or the next opening had it, whatever its budget
       device.pool().trim(kEverything);
     }
   }

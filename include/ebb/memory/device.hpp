@@ -65,8 +65,8 @@ class Device {
   // Opens a device, or finds the one of that name and kind. Throws Error: no name, another kind
   // under that name, too many devices, a capacity that is missing.
   static Device& open(DeviceOptions options);
-  // Undoes one opening; the last one closes the device. Throws Error(kWrongState) while it is in
-  // use.
+  // Undoes one opening. The last one closes the device: it waits for queued work, and gives the
+  // memory back. Throws Error(kWrongState) while it is in use.
   static void close(Device& device);
   static Device* find(DeviceId id) noexcept;
   static Device* find(std::string_view name) noexcept;

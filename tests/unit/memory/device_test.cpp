@@ -100,6 +100,21 @@ TEST(Device, ClosingGivesTheMemoryBack) {
   EXPECT_EQ(heap.committed(), 0u);
 }
 
+// What is committed past the next opening's budget would serve it without ever being refused.
+TEST(Device, ClosingWaitsForWorkThatIsQueued) {
+  Device& device =
+      Device::open({.kind = DeviceKind::kSimulated, .name = "busy", .capacity = 8 << 20});
+  auto& heap = static_cast<SimulatedDevice&>(*device.heap());
+  const Block block = device.pool().allocate(1 << 20);
+  const Event work = heap.submit(kDefaultStream, {{block.data, 1 << 20}}, 100);
+  device.pool().free(block);
+  EXPECT_FALSE(heap.done(work));
+  Device::close(device);
+  EXPECT_TRUE(heap.done(work));
+  EXPECT_EQ(heap.committed(), 0u);
+  EXPECT_TRUE(heap.violations().empty());
+}
+
 TEST(Device, ThereIsALimitToTheirNumber) {
   std::vector<Device*> opened;
   Device* refused = nullptr;

@@ -10,7 +10,7 @@
 namespace ebb::cuda {
 namespace {
 
-constexpr int kBlock = 1024;
+constexpr std::int64_t kMostThreads = 1024;
 
 struct Suppression {
   const float* boxes;
@@ -39,7 +39,7 @@ __device__ Best better(Best a, Best b) {
 }
 
 __device__ Best best_of_block(Best best) {
-  __shared__ Best warps[kBlock / 32];
+  __shared__ Best warps[kMostThreads / 32];
   for (int by = 16; by > 0; by /= 2) {
     const Best other{__shfl_down_sync(~0u, best.score, by), __shfl_down_sync(~0u, best.box, by)};
     best = better(best, other);
@@ -48,7 +48,7 @@ __device__ Best best_of_block(Best best) {
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = best;
   __syncthreads();
   best = warps[0];
-  for (int i = 1; i < kBlock / 32; ++i) best = better(best, warps[i]);
+  for (unsigned i = 1; i < blockDim.x / 32; ++i) best = better(best, warps[i]);
   return best;
 }
 
@@ -69,10 +69,10 @@ __device__ void meet(const Suppression& s, std::int32_t box, std::int32_t select
   }
 }
 
-__global__ void __launch_bounds__(kBlock) suppress(Suppression s) {
+__global__ void __launch_bounds__(kMostThreads) suppress(Suppression s) {
   __shared__ Best shared_best;
   __shared__ bool shared_out;
-  for (std::int32_t i = threadIdx.x; i < s.count; i += kBlock) {
+  for (std::int64_t i = threadIdx.x; i < s.count; i += blockDim.x) {
     s.scores[i] = s.given[i];
     s.seen[i] = s.given[i] > s.score ? 0 : -1;
   }
@@ -80,8 +80,10 @@ __global__ void __launch_bounds__(kBlock) suppress(Suppression s) {
   while (selected < s.most) {
     __syncthreads();
     Best best{0, -1};
-    for (std::int32_t i = threadIdx.x; i < s.count; i += kBlock) {
-      if (s.seen[i] >= 0) best = better(best, {s.scores[i], i});
+    for (std::int64_t i = threadIdx.x; i < s.count; i += blockDim.x) {
+      if (s.seen[i] >= 0) {
+        best = better(best, {s.scores[i], static_cast<std::int32_t>(i)});
+      }
     }
     best = best_of_block(best);
     if (best.box < 0 || best.score < s.score) break;
@@ -114,9 +116,8 @@ __global__ void __launch_bounds__(kBlock) suppress(Suppression s) {
     if (s.sigma > 0) continue;
     __syncthreads();
     const float* chosen = s.boxes + std::int64_t{best.box} * 4;
-    for (std::int32_t i = threadIdx.x; i < s.count; i += kBlock) {
-      if (s.seen[i] >= 0 &&
-          intersection_over_union(s.boxes + std::int64_t{i} * 4, chosen) >= s.overlap) {
+    for (std::int64_t i = threadIdx.x; i < s.count; i += blockDim.x) {
+      if (s.seen[i] >= 0 && intersection_over_union(s.boxes + i * 4, chosen) >= s.overlap) {
         s.seen[i] = -1;
       }
     }
@@ -150,7 +151,8 @@ Selection select(Call& call, const ops::SuppressionWalk& walk) {
                                 .selected = integers + count,
                                 .selected_scores = selected_scores,
                                 .note = note.needed("NonMaxSuppression")};
-  suppress<<<1, kBlock, 0, call.stream()>>>(suppression);
+  const std::int64_t threads = std::min((walk.boxes + 31) / 32 * 32, kMostThreads);  // whole warps
+  suppress<<<1, static_cast<unsigned>(threads), 0, call.stream()>>>(suppression);
   launched("NonMaxSuppression");
   return {suppression.selected, selected_scores, *note.wait()};
 }
