@@ -113,8 +113,8 @@ typedef struct ebb_device_info {
   uint64_t staging;  /* pinned host memory that is kept for copies */
 } ebb_device_info;
 EBB_API ebb_status ebb_device_describe(ebb_device device, ebb_device_info* info);
-/* Gives up to `bytes` of cached memory back to the system; `*trimmed` (may be null) says how much.
- */
+/* Waits for queued work, and gives up to `bytes` of cached memory back to the system; `*trimmed`
+ * (may be null) says how much. */
 EBB_API ebb_status ebb_device_trim(ebb_device device, uint64_t bytes, uint64_t* trimmed);
 
 /* What this process may use: physical memory, cgroup limits and address-space limits considered. */

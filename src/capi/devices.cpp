@@ -78,8 +78,7 @@ ebb_status ebb_device_describe(ebb_device device, ebb_device_info* info) {
 
 ebb_status ebb_device_trim(ebb_device device, uint64_t bytes, uint64_t* trimmed) {
   return guarded([&] {
-    Device& found = device_of(device);
-    const std::uint64_t given = found.foreign() ? 0 : found.pool().trim(bytes);
+    const std::uint64_t given = device_of(device).trim(bytes);
     if (trimmed != nullptr) *trimmed = given;
   });
 }

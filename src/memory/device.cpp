@@ -104,9 +104,8 @@ class DeviceRegistry {
     found_[device.id()].store(nullptr, std::memory_order_release);
     if (device.kind() == DeviceKind::kCustom) {
       devices_[device.id()].reset();
-    } else if (!device.foreign()) {
-      device.pool().wait_pending();  // or the next opening had it, whatever its budget
-      device.pool().trim(kEverything);
+    } else {
+      device.trim(kEverything);  // or the next opening had it, whatever its budget
     }
   }
 
@@ -197,6 +196,12 @@ void Device::trim_to_budget() noexcept {
   const std::size_t committed = limit_->committed();
   const std::size_t limit = limit_->limit();
   if (committed > limit) pool_->trim(committed - limit);
+}
+
+std::size_t Device::trim(std::size_t bytes) noexcept {
+  if (foreign()) return 0;
+  pool_->wait_pending();
+  return pool_->trim(bytes);
 }
 
 void Device::join(ForeignShard& shard) noexcept {

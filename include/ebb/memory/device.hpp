@@ -93,6 +93,10 @@ class Device {
   // looks whether a budget was lowered.
   bool over_committed() const noexcept { return limit_->committed() > limit_->limit(); }
   void trim_to_budget() noexcept;
+  // Waits for queued work, since what it may still use cannot go, and gives up to `bytes` of cached
+  // memory back to the system. Returns how many it gave; none where the memory is another
+  // runtime's.
+  std::size_t trim(std::size_t bytes) noexcept;
   std::uint64_t budget() const noexcept { return budget_.load(std::memory_order_relaxed); }
   BudgetMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
 

@@ -100,17 +100,38 @@ TEST(Device, ClosingGivesTheMemoryBack) {
   EXPECT_EQ(heap.committed(), 0u);
 }
 
-// What is committed past the next opening's budget would serve it without ever being refused.
-TEST(Device, ClosingWaitsForWorkThatIsQueued) {
-  Device& device =
-      Device::open({.kind = DeviceKind::kSimulated, .name = "busy", .capacity = 8 << 20});
+// Frees memory that queued work still uses.
+void free_while_queued(Device& device) {
   auto& heap = static_cast<SimulatedDevice&>(*device.heap());
   const Block block = device.pool().allocate(1 << 20);
   const Event work = heap.submit(kDefaultStream, {{block.data, 1 << 20}}, 100);
   device.pool().free(block);
   EXPECT_FALSE(heap.done(work));
+  EXPECT_EQ(heap.committed(), 1u << 20);
+}
+
+TEST(Device, TrimWaitsForWorkThatIsQueued) {
+  Device& device =
+      Device::open({.kind = DeviceKind::kSimulated, .name = "busy", .capacity = 8 << 20});
+  auto& heap = static_cast<SimulatedDevice&>(*device.heap());
+  free_while_queued(device);
+  EXPECT_EQ(device.trim(8 << 20), 1u << 20);
+  EXPECT_EQ(heap.committed(), 0u);
+  EXPECT_TRUE(heap.violations().empty());
   Device::close(device);
-  EXPECT_TRUE(heap.done(work));
+
+  Device& other = Device::open(foreign("of another runtime"));
+  EXPECT_EQ(other.trim(8 << 20), 0u);
+  Device::close(other);
+}
+
+// What is committed past the next opening's budget would serve it without ever being refused.
+TEST(Device, ClosingWaitsForWorkThatIsQueued) {
+  Device& device =
+      Device::open({.kind = DeviceKind::kSimulated, .name = "busy", .capacity = 8 << 20});
+  auto& heap = static_cast<SimulatedDevice&>(*device.heap());
+  free_while_queued(device);
+  Device::close(device);
   EXPECT_EQ(heap.committed(), 0u);
   EXPECT_TRUE(heap.violations().empty());
 }
