@@ -1,7 +1,7 @@
 // Reclaim, budgets and async tidy over backend `ebb`: to the byte, in TensorFlow.js's books, Ebb's and the pool's.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { ebb, tf, values } from './backend_support.mjs';
+import { collected, ebb, tf, values } from './backend_support.mjs';
 
 before(() => ebb.reclaim.on());
 
@@ -12,15 +12,15 @@ const pool = () => {
   return { inUse: device.in_use, peak: device.peak_committed };
 };
 
-test('what is dropped comes back to the pool, to the byte', () => {
-  ebb.collect();
+test('what is dropped comes back to the pool, to the byte', async () => {
+  await collected();
   const start = { tfjs: tf.memory().numBytes, books: ebb.memory().liveBytes, pool: pool().inUse };
   const held = tf.ones([64, 1024]);
   const bytes = 64 * 1024 * 4;
   (() => {
     for (let i = 0; i < 50; i++) tf.add(held, i).relu().reshape([1024, 64]);
   })();
-  ebb.collect();
+  await collected();
   assert.equal(tf.memory().numBytes, start.tfjs + bytes);
   assert.equal(ebb.memory().liveBytes, start.books + bytes);
   assert.equal(pool().inUse, start.pool + bytes);
@@ -40,8 +40,8 @@ test('a careless loop stays within 1.25 x its budget', () => {
   ebb.budget('64GB');
 });
 
-test('trim gives cached memory back to the system, at most as much as it is told', () => {
-  ebb.collect(); // what other tests dropped would come back in between
+test('trim gives cached memory back to the system, at most as much as it is told', async () => {
+  await collected(); // what other tests dropped would come back in between
   tf.ones([64, 1024, 1024]).dispose();
   const before = ebb.report({ json: true }).devices.find(({ kind }) => kind === 'system').committed;
   assert.ok(ebb.trim('16MB') >= 16 * MB);
@@ -53,7 +53,7 @@ test('trim gives cached memory back to the system, at most as much as it is told
 });
 
 test('an async tidy ends what its function leaves, across awaits', async () => {
-  ebb.collect();
+  await collected();
   const start = { tensors: tf.memory().numTensors, pool: pool().inUse };
   const result = await ebb.tidy(async () => {
     const a = tf.fill([1000], 2);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach } from 'node:test';
 import { createRequire } from 'node:module';
+import { collecting } from './collecting.mjs';
 
 export const require = createRequire(import.meta.url);
 export const tf = require('ebb-tfjs/backend');
@@ -19,6 +20,8 @@ export function leavesNothing() {
     ebb.audit();
   });
 }
+
+export const collected = collecting(tf, ebb);
 
 export const values = (tensor) => Array.from(tensor.dataSync());
 

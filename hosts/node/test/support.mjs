@@ -3,6 +3,7 @@ import { afterEach, describe } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { collecting, sleep } from './collecting.mjs';
 
 export const require = createRequire(import.meta.url);
 /** A folder in whose node_modules the real tfjs-node is; it stops at Node 22. */
@@ -55,20 +56,5 @@ export function onEachBackend(title, body) {
   }
 }
 
-export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/**
- * Lets pending jobs finish and collects until nothing more comes: a compilation in another thread of V8 may
- * hold on to a tensor for a moment.
- */
-export async function collected() {
-  let left = Infinity;
-  for (let same = 0; same < 4;) {
-    await sleep(left === Infinity ? 1 : 15);
-    ebb.collect();
-    const { numTensors } = tf.memory();
-    same = numTensors === left ? same + 1 : 0;
-    left = numTensors;
-  }
-  return left;
-}
+export { sleep };
+export const collected = collecting(tf, ebb);
