@@ -29,22 +29,24 @@ final class Properties {
     }
 
     private static boolean isOn(String name) {
+        return isOn(name, "true, false");
+    }
+
+    private static boolean isOn(String name, String allowed) {
         String value = System.getProperty(name, "false");
         if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
-            Messages.say("-D" + name + "=" + value + " is ignored; allowed: true, false");
+            Messages.say("-D" + name + "=" + value + " is ignored; allowed: " + allowed);
         }
         return value.equalsIgnoreCase("true");
     }
 
     /** 0: none. */
     private static int sitesToReport() {
-        String value = System.getProperty("ebb.report", "false");
+        String name = "ebb.report";
+        String value = System.getProperty(name, "");
         if (value.matches("[0-9]{1,4}")) {
             return Integer.parseInt(value);
         }
-        if (!value.equalsIgnoreCase("true") && !value.equalsIgnoreCase("false")) {
-            Messages.say("-Debb.report=" + value + " is ignored; allowed: true, false, a number of sites");
-        }
-        return value.equalsIgnoreCase("true") ? 10 : 0;
+        return isOn(name, "true, false, a number of sites") ? 10 : 0;
     }
 }
