@@ -1,10 +1,10 @@
 // The careless training on Ebb's own backend: the same program with `ebb-tfjs/backend` in place of TensorFlow.js
 // and wasm, reclaim off and on, and what it takes beside wasm. Draws into build/demo/node_backend.svg.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { svgChart, textChart } from './chart.mjs';
-import { curveOf, faultsOf, howItEnded, summary, train } from './training_runs.mjs';
+import { curveOf, faultsOf, howItEnded, pathFromUser, summary, train } from './training_runs.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const PICTURE = join(here, '..', '..', '..', 'build', 'demo', 'node_backend.svg');
@@ -44,9 +44,7 @@ export async function trainOnEbb(wasm, epochs, stopMb) {
       `an epoch takes ${epochOf(on).toFixed(2)} s, on wasm ${epochOf(wasm).toFixed(2)} s: ` +
       `${(epochOf(wasm) / epochOf(on)).toFixed(1)} x as fast`,
   );
-  console.log(
-    `memory and time by epoch: ${relative(process.env.INIT_CWD ?? process.cwd(), PICTURE)}`,
-  );
+  console.log(`memory and time by epoch: ${pathFromUser(PICTURE)}`);
   const faults = faultsOf(off, on, epochs);
   if (Math.abs(accuracyOf(on) - accuracyOf(wasm)) > CLOSE) {
     faults.push(

@@ -5,11 +5,11 @@
 //   EBB_DEMO_STOP_MB  at how much resident memory a run is stopped (1500); left alone, the run without
 //                     reclaim goes on to the end of wasm's 4 GB, and dies there
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { trainOnEbb } from './backend_runs.mjs';
 import { svgChart, textChart } from './chart.mjs';
-import { curveOf, faultsOf, howItEnded, summary, train } from './training_runs.mjs';
+import { curveOf, faultsOf, howItEnded, pathFromUser, summary, train } from './training_runs.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..', '..');
@@ -45,9 +45,7 @@ writeFileSync(
 );
 
 console.log(`\n${summary('off', off)}\n${summary('on', on)}`);
-console.log(
-  `memory and time by epoch: ${relative(process.env.INIT_CWD ?? process.cwd(), picture)}`,
-);
+console.log(`memory and time by epoch: ${pathFromUser(picture)}`);
 const faults = faultsOf(off, on, EPOCHS);
 if (faults.length === 0)
   console.log('losses and accuracy are the same, epoch by epoch, to the last digit');

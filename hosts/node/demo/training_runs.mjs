@@ -3,10 +3,14 @@
 // tensors or arrays there are.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const MB = 2 ** 20;
 const SAMPLE_MS = 200;
+
+/** A path as seen from where npm or make was called. */
+export const pathFromUser = (path) => relative(process.env.INIT_CWD ?? process.cwd(), path);
 
 function residentOf(pid) {
   try {

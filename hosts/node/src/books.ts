@@ -4,7 +4,7 @@ import { deviceOf, forgetBackends } from './budget';
 import { collectMajor, collectMinor } from './collector';
 import { dtypeCode, dtypeOf } from './dtypes';
 import { EarlyCollections } from './early';
-import { MAX_RANK, type Native, Signal, Slate } from './native';
+import { type Native, REPORTED_AXES, Signal, Slate } from './native';
 import { Slots } from './slots';
 import {
   type Backend,
@@ -79,7 +79,7 @@ export class Books {
     slate[Slate.Device] = this.device(record.backend);
     slate[Slate.Dtype] = code;
     slate[Slate.Site] = site;
-    const rank = Math.min(shape.length, MAX_RANK);
+    const rank = Math.min(shape.length, REPORTED_AXES);
     slate[Slate.Rank] = rank;
     for (let i = 0; i < rank; i++) slate[Slate.Dims + i] = shape[i] as number;
     this.native.watch(tensor);

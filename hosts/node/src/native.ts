@@ -27,7 +27,7 @@ export const enum Signal {
 }
 
 /** Axes of a tensor that are kept for reports. */
-export const MAX_RANK = Slate.Queued - Slate.Dims;
+export const REPORTED_AXES = Slate.Queued - Slate.Dims;
 /** Axes that a tensor of Ebb's own has at most: EBB_MAX_RANK. */
 export const MOST_AXES = 6;
 

@@ -36,7 +36,10 @@ export class Records implements DataTable {
   }
 }
 
-/** Lets the engine keep its records so. Those it has stay where they are. */
+/**
+ * Lets the engine keep its records so; those it has stay where they are. A reset gives the engine TensorFlow.js's own
+ * table again, which works as well, more slowly.
+ */
 export function keepRecords({ state }: Engine): void {
   if (state.tensorInfo instanceof Records) return;
   state.tensorInfo = new Records(state.numTensors > 0 ? state.tensorInfo : undefined);

@@ -7,7 +7,7 @@ import {
   type TensorInfo,
 } from '@tensorflow/tfjs-core';
 import { EbbError } from '../errors';
-import { bytesOf } from '../tfjs';
+import { type Backend, bytesOf, type Engine } from '../tfjs';
 import {
   codeOf,
   EbbData,
@@ -166,17 +166,14 @@ export class EbbBackend extends KernelBackend {
   find(dataId: DataId, op: string): EbbData {
     const data = this.known(dataId);
     if (data !== undefined) return data;
-    const mover = engine() as unknown as {
-      state: { tensorInfo: WeakMap<DataId, unknown> };
-      moveData(backend: unknown, dataId: DataId): void;
-    };
+    const mover = engine() as unknown as Engine;
     if (!mover.state.tensorInfo.has(dataId)) {
       throw new EbbError(
         'EBB_STALE_HANDLE',
         `[${op}] Received a tensor that is disposed; allowed: tensors that are not.`,
       );
     }
-    mover.moveData(this, dataId);
+    mover.moveData(this as unknown as Backend, dataId);
     return this.known(dataId) as EbbData;
   }
 
