@@ -5,10 +5,10 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build cuda cuda-all test-cuda node jvm demo test coverage bench soak specs format clean
+.PHONY: help deps build cuda cuda-all test-cuda node jvm demo test coverage bench soak mutants specs format clean
 
-# npm in hosts/node, with a Node that is new enough.
-NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/node --silent run
+# npm in hosts/tfjs, with a Node that is new enough.
+NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/tfjs --silent run
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,21 +36,17 @@ test-cuda: deps ## Make build/cuda-test, a folder to copy to a machine with a GP
 	@if nvidia-smi -L >/dev/null 2>&1; then build/cuda-test/run.sh; else \
 	  echo "no GPU here: copy build/cuda-test to a machine with one and run ./run.sh there"; fi
 
-node: deps ## Build package ebb-tfjs in hosts/node
+node: ## Build package ebb-tfjs in hosts/tfjs
+	@tools/install_deps.sh build
 	@tools/build_node.sh
 
-jvm: deps ## Build artifact ebb-djl in hosts/jvm; make jvm DO=test, bench, soak, asan or demo does that with it
+jvm: ## Build artifact ebb-djl in hosts/djl; make jvm DO=install, test, bench, soak, asan or demo does that with it
+	@tools/install_deps.sh build jvm
 	@tools/jvm.py $(or $(DO),build)
 
-demo: deps ## Train carelessly with reclaim off and on: a simulated host, MNIST in Node and on the JVM; pictures in build/demo
-	@$(MAKE) --no-print-directory build PRESET=release
-	@$(MAKE) --no-print-directory node
-	@mkdir -p build/demo
-	@build/release/examples/demo_careless_host
-	@echo
-	@$(NPM) demo
-	@echo
-	@tools/jvm.py demo
+demo: ## Train carelessly with reclaim off and on: a simulated host, MNIST in Node and on the JVM; pictures in build/demo
+	@tools/install_deps.sh build
+	@JOBS=$(JOBS) python3 tools/demo.py
 
 test: deps ## Run every test and check, with a summary
 	@python3 tools/run_tests.py --jobs $(JOBS)
@@ -59,7 +55,8 @@ coverage: deps ## Print line coverage of src/memory and src/tensor
 	@python3 tools/run_tests.py --jobs $(JOBS) --only coverage
 
 bench: deps ## Run the benchmarks and print the table of figures
-	@$(MAKE) --no-print-directory build PRESET=release
+	@cmake --preset release -DEBB_BUILD_BENCH=ON
+	@cmake --build --preset release -j $(JOBS)
 	@$(MAKE) --no-print-directory node
 	@$(MAKE) --no-print-directory jvm
 	@PATH="$$(tools/ensure_node.sh):$$PATH" python3 tools/run_bench.py
@@ -68,6 +65,9 @@ bench: deps ## Run the benchmarks and print the table of figures
 soak: deps ## Run fuzzers, randomised suites, a careless server and more for SOAK_MINUTES (10) each
 	@python3 tools/run_tests.py --jobs $(JOBS) --soak $(SOAK_MINUTES)
 
+mutants: deps ## Break the core one small way at a time, and count the tests that notice (hours)
+	@python3 tools/mutants.py --jobs $(JOBS)
+
 specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, as a user would, and collections forced
 	@$(NPM) specs
 
@@ -75,4 +75,4 @@ format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py
 
 clean: ## Remove build/ and what was built in hosts/
-	rm -rf build hosts/node/build hosts/node/dist hosts/jvm/target
+	rm -rf build hosts/tfjs/build hosts/tfjs/dist hosts/djl/target

@@ -1,9 +1,33 @@
-# examples/NAME.cpp -> build/<preset>/examples/NAME, linked as a user would link it.
+# examples/NAME.cpp, or all of examples/NAME/*.c -> build/<preset>/examples/NAME, linked as a user
+# would link it. ctest runs each (label: examples).
+function(ebb_add_example name library)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE ${library} ebb_build_options)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
+  if(EBB_BUILD_TESTS)
+    add_test(NAME example_${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(example_${name} PROPERTIES LABELS examples)
+  endif()
+endfunction()
+
 file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
 foreach(source IN LISTS examples)
   get_filename_component(name "${source}" NAME_WE)
-  add_executable(${name} "${source}")
-  target_link_libraries(${name} PRIVATE ebb::ebb ebb_build_options)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-                                           "${PROJECT_BINARY_DIR}/examples")
+  if(name STREQUAL "demo_careless_host")
+    # The first picture of `make demo` waits for three layers, not for all of libebb.
+    ebb_add_example(${name} ebb_tensor "${source}")
+  else()
+    ebb_add_example(${name} ebb::ebb "${source}")
+  endif()
+endforeach()
+file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*/*.c")
+foreach(source IN LISTS sources)
+  cmake_path(GET source PARENT_PATH folder)
+  get_filename_component(name "${folder}" NAME)
+  list(APPEND folders ${name})
+endforeach()
+list(REMOVE_DUPLICATES folders)
+foreach(name IN LISTS folders)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/${name}/*.c")
+  ebb_add_example(${name} ebb::ebb ${sources})
 endforeach()

@@ -12,12 +12,10 @@ function(ebb_configure_library target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_definitions(${target}
                              PUBLIC $<$<BOOL:${EBB_EXPENSIVE_CHECKS}>:EBB_EXPENSIVE_CHECKS>)
-  target_compile_definitions(${target} PRIVATE EBB_VERSION="${PROJECT_VERSION}")
   # The pool's fast path reads thread-local state on each call; initial-exec makes that one
   # instruction, also in a shared library.
   target_compile_options(${target} PRIVATE -ftls-model=initial-exec)
-  target_link_libraries(${target} PUBLIC fmt::fmt$<$<BOOL:${EBB_FMT_HEADER_ONLY}>:-header-only>
-                                          Threads::Threads)
+  target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ebb_build_options>)
 endfunction()
 
@@ -57,6 +55,9 @@ function(ebb_add_layer layer)
   endif()
   ebb_layer_target(${layer} library)
   add_library(${library} STATIC ${sources})
+  # An archive waits for its own objects, not for the archives below it: what needs no kernels does
+  # not wait for them.
+  set_target_properties(${library} PROPERTIES OPTIMIZE_DEPENDENCIES ON)
   ebb_configure_library(${library})
   ebb_link_layers(${library} ${ARGN})
   if(layer STREQUAL "backends/cpu")
@@ -64,7 +65,7 @@ function(ebb_add_layer layer)
     target_compile_options(${library} PRIVATE ${ebb_cpu_options})
     target_compile_definitions(${library} PRIVATE ${ebb_cpu_definitions})
     # Rounds each product and each sum, as the operations do that it stands for.
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/backends/cpu/optimizers_vector.cpp"
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/optimizers_vector.cpp"
                                 PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
   endif()
   if(NOT layer MATCHES "^(base|memory|tensor)$")
@@ -105,8 +106,11 @@ function(ebb_add_library)
     target_link_libraries(ebb PRIVATE $<BUILD_INTERFACE:ebb_cpu_dependencies>)
     ebb_find_onednn_beside(ebb)
   endif()
+  # Threads keep state of Ebb's until they end, and exit and fork handlers are Ebb's: dlclose leaves
+  # the library where it is, and says so to the loader instead of leaving it to chance.
+  target_link_options(ebb PRIVATE LINKER:-z,nodelete)
   set_target_properties(ebb PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
-                                       SOVERSION ${PROJECT_VERSION_MAJOR})
+                                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
   add_library(ebb_layers INTERFACE)
   list(REVERSE libraries)

@@ -11,8 +11,8 @@ int main() {
   for (int step = 0; step < 300; ++step) {
     ebb::Scope scope;  // what a step makes ends with it
     const ebb::Tensor error = slope * x + offset - y;
-    slope = scope.keep(slope - 0.1 * ebb::ops::mean(error * x, {0}, false));
-    offset = scope.keep(offset - 0.1 * ebb::ops::mean(error, {0}, false));
+    slope = scope.keep(slope - 0.1 * ebb::ops::mean(error * x, {0}));
+    offset = scope.keep(offset - 0.1 * ebb::ops::mean(error, {0}));
   }
   std::printf("y = %.3f x + %.3f\n", slope.item<float>(), offset.item<float>());
 }

@@ -1,15 +1,15 @@
 /* Ebb's C ABI: the one door for hosts (Node, the JVM, anything else).
  *
  * Rules that hold for every function:
- *  - It returns an ebb_status (or void where nothing can go wrong). Nothing throws across this
- * boundary. After a status other than EBB_OK, ebb_last_error() has the message for this thread.
+ *  - It returns an ebb_status (or void if nothing can go wrong). Nothing throws across this
+ *    boundary. After a status other than EBB_OK, ebb_last_error() has the message for this thread.
  *  - Outputs are written only on EBB_OK, unless the function says otherwise.
- *  - A struct that crosses begins with `size`: the caller sets it to sizeof(the struct) it was
- * compiled with. A smaller (older) struct is accepted, missing fields read as zero; an unknown
- * larger one too. A size that no version has (below 8, or cutting a field) is
- * EBB_INVALID_ARGUMENT.
+ *  - A struct that crosses begins with `size`: the caller sets it to the sizeof that it was compiled
+ *    with, by EBB_INIT. A smaller (older) struct is accepted, missing fields read as zero; an
+ *    unknown larger one too. A size that no version has (below 8, or cutting a field) is
+ *    EBB_INVALID_ARGUMENT.
  *  - Handles, regions and contexts are 64-bit names below 2^53 (exact in a JavaScript number). Zero
- * is never one. A stale or forged name is detected and answered with EBB_STALE_HANDLE.
+ *    is never one. A stale or forged name is detected and answered with EBB_STALE_HANDLE.
  *  - Text is UTF-8. Text given to Ebb is copied.
  *
  * Threads: every function may be called from any thread; a context's callbacks run on the thread
@@ -32,16 +32,31 @@ extern "C" {
 #define EBB_API __attribute__((visibility("default")))
 #endif
 
+/* A struct of zeroes that says how large it is:
+ *   ebb_context_options options = EBB_INIT(ebb_context_options); */
+#ifdef __cplusplus
+extern "C++" {
+template <typename T>
+inline T ebb_init() {
+  T made = T();
+  made.size = static_cast<uint32_t>(sizeof(T));
+  return made;
+}
+}
+#define EBB_INIT(type) ebb_init<type>()
+#else
+#define EBB_INIT(type) ((type){.size = sizeof(type)})
+#endif
+
 /* Grows when a function or a struct field is added; the library serves all older versions. */
-#define EBB_ABI_VERSION 3
+#define EBB_ABI_VERSION 4
 
 typedef enum ebb_status {
   EBB_OK = 0,
-  EBB_INVALID_ARGUMENT =
-      1,                 /* never valid: a null where one is needed, an unknown dtype, a bad size */
-  EBB_STALE_HANDLE = 2,  /* the name has ended, or never was */
-  EBB_WRONG_STATE = 3,   /* valid, but not now: a capped region, a device still in use */
-  EBB_OUT_OF_MEMORY = 4, /* no room, and the ladder found none; the message names the sites */
+  EBB_INVALID_ARGUMENT = 1, /* never valid: a missing pointer, an unknown dtype, a bad size */
+  EBB_STALE_HANDLE = 2,     /* the name has ended, or never was */
+  EBB_WRONG_STATE = 3,      /* valid, but not now: a capped region, a device still in use */
+  EBB_OUT_OF_MEMORY = 4,    /* no room, and the ladder found none; the message names the sites */
   EBB_UNSUPPORTED = 5,
   EBB_DEVICE_ERROR = 6,
   EBB_INTERNAL = 7 /* the books do not balance, or another broken invariant */
@@ -51,8 +66,8 @@ typedef uint64_t ebb_handle;  /* a tensor */
 typedef uint64_t ebb_region;  /* a node of a context's ownership tree */
 typedef uint64_t ebb_context; /* one host's world: a V8 isolate, a JVM */
 typedef uint64_t ebb_hold;    /* a reference on a tensor's memory without a tensor */
-typedef uint32_t ebb_device;
-typedef uint32_t ebb_site; /* an interned creation site; 0: unknown */
+typedef uint32_t ebb_device;  /* 0: none */
+typedef uint32_t ebb_site;    /* an interned creation site; 0: unknown */
 
 EBB_API uint32_t ebb_abi_version(void);
 EBB_API const char* ebb_version(void);
@@ -61,8 +76,7 @@ EBB_API const char* ebb_last_error(void);
 /* Frees text that Ebb returned. Null is fine. */
 EBB_API void ebb_text_free(char* text);
 
-/* ---- Devices: process-wide, found by name -------------------------------------------------------
- */
+/* ---- Devices: process-wide, found by name ---------------------------------------------------- */
 
 typedef enum ebb_device_kind {
   EBB_DEVICE_SYSTEM = 0, /* Ebb's pool over system memory */
@@ -74,8 +88,8 @@ typedef enum ebb_device_kind {
 
 typedef enum ebb_budget_mode {
   EBB_BUDGET_HARD = 0, /* beyond the budget a request fails (usual for Ebb's own memory) */
-  EBB_BUDGET_SOFT =
-      1 /* beyond it one warning names the sites and the program goes on (usual for foreign) */
+  EBB_BUDGET_SOFT = 1  /* beyond it one warning names the sites and the program goes on; collecting
+                        * then takes up to a quarter of the time to hold 1.5 x what is reachable */
 } ebb_budget_mode;
 
 typedef struct ebb_device_options {
@@ -92,9 +106,12 @@ typedef struct ebb_device_options {
  * one more opening. */
 EBB_API ebb_status ebb_device_open(const ebb_device_options* options, ebb_device* device);
 /* Undoes one opening. The last one closes the device: it waits for queued work, and gives its
- * memory back. EBB_WRONG_STATE while memory of it is in use. */
+ * memory back. EBB_WRONG_STATE while a tensor or memory of it is in use. From then on its name is
+ * EBB_STALE_HANDLE wherever it is given; no other device ever has it. */
 EBB_API ebb_status ebb_device_close(ebb_device device);
-/* What is cached above a lowered budget goes back at once, what is in use when it has ended. */
+/* What is cached above a lowered budget goes back at once, what is in use when it has ended and
+ * others are made. EBB_INVALID_ARGUMENT where Ebb's own memory comes in larger pieces than `bytes`
+ * (system memory: 2 MB), so that nothing could ever be made. */
 EBB_API ebb_status ebb_device_set_budget(ebb_device device, uint64_t bytes, uint32_t mode);
 
 typedef struct ebb_device_info {
@@ -108,9 +125,9 @@ typedef struct ebb_device_info {
   uint64_t peak_committed;
   uint64_t cached; /* committed and free */
   uint64_t largest_free;
-  double
-      fragmentation; /* 1 - largest_free / free memory outside of small blocks' slabs; 0 if none */
-  uint64_t staging;  /* pinned host memory that is kept for copies */
+  /* 1 - largest_free / free memory outside of small blocks' slabs; 0 if none */
+  double fragmentation;
+  uint64_t staging; /* pinned host memory that is kept for copies */
 } ebb_device_info;
 EBB_API ebb_status ebb_device_describe(ebb_device device, ebb_device_info* info);
 /* Waits for queued work, and gives up to `bytes` of cached memory back to the system; `*trimmed`
@@ -122,10 +139,12 @@ EBB_API ebb_status ebb_memory_limit(uint64_t* bytes);
 /* "2GB", "512 MiB", "1.5g", "1048576" -> bytes. GB and GiB both count in 1024s. */
 EBB_API ebb_status ebb_parse_bytes(const char* text, uint64_t* bytes);
 
-/* ---- Contexts
- * ------------------------------------------------------------------------------------ */
+/* ---- Contexts -------------------------------------------------------------------------------- */
 
 typedef enum ebb_collection { EBB_COLLECT_MINOR = 0, EBB_COLLECT_MAJOR = 1 } ebb_collection;
+
+/* What `collect` returns where no collection ran: the host cannot collect now. */
+#define EBB_CANNOT_COLLECT UINT64_MAX
 
 typedef enum ebb_reason {
   EBB_ENDED_DISPOSED = 0,  /* the host said so */
@@ -148,9 +167,14 @@ typedef struct ebb_ended {
 typedef enum ebb_context_flags {
   EBB_CONTEXT_NO_MINOR =
       1, /* the host's collector has no minor collection that is cheaper (the JVM) */
-  EBB_CONTEXT_BACKING =
-      2 /* its tensors are the memory behind what another context books as foreign (a runtime under
-           a host's own tensors): left out where all contexts and devices are added up */
+  EBB_CONTEXT_BACKING = 2, /* its tensors are the memory behind what another context books as
+                             * foreign (a runtime under a host's own tensors): left out where all
+                             * contexts and devices are added up */
+  EBB_CONTEXT_THREAD = 4   /* `collect` and `end` are called on the thread that creates the context
+                             * only (a V8 isolate's). Another thread that finds no room drains Ebb's
+                             * own orphans, asks that thread, which collects at its next safe point,
+                             * waits 100 ms for it, and fails. What another thread calls of safe
+                             * points and collections drains Ebb's own orphans and no more */
 } ebb_context_flags;
 
 typedef struct ebb_context_options {
@@ -159,7 +183,9 @@ typedef struct ebb_context_options {
   const char* name;
   void* user; /* given to the callbacks */
   /* Makes the host's collector run, now, on this thread; returns what it cost in nanoseconds (0:
-   * Ebb measures). May call ebb_orphan. Null: the host cannot collect. */
+   * Ebb measures; EBB_CANNOT_COLLECT: it did not run). Called at safe points, and inside a call
+   * that makes a tensor in Ebb's own memory where there is no room. May call ebb_orphan. Null: the
+   * host cannot collect. */
   uint64_t (*collect)(void* user, ebb_collection kind);
   /* Foreign tensors that Ebb ended. Called at safe points and from ebb_region_close,
    * ebb_context_destroy only; the array is valid during the call. May call any function but
@@ -167,7 +193,12 @@ typedef struct ebb_context_options {
   void (*end)(void* user, const ebb_ended* ended, size_t count);
   /* One warning for a person to read. Null: printed to stderr. */
   void (*warn)(void* user, const char* message);
-  double collect_share; /* most of the time that collecting may take; 0: the default of 0.05 */
+  double collect_share; /* most of the time for collections that nobody needs; 0: usual, 0.05 */
+
+  /* Pacing: collections before any budget asks for them, run by ebb_safe_point. */
+  uint64_t minor_step; /* a minor one each so many bytes of growth, for early reuse; 0: none */
+  uint64_t major_step; /* a major one when what is alive has grown by this, and by half; 0: none */
+  uint64_t name_bytes; /* a live tensor is as much pressure as so many bytes beside its own */
 } ebb_context_options;
 
 EBB_API ebb_status ebb_context_create(const ebb_context_options* options, ebb_context* context);
@@ -176,8 +207,7 @@ EBB_API ebb_status ebb_context_create(const ebb_context_options* options, ebb_co
  * (ebb_hold) comes back when released. */
 EBB_API ebb_status ebb_context_destroy(ebb_context context);
 
-/* ---- Tensors
- * ------------------------------------------------------------------------------------- */
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 typedef enum ebb_dtype {
   EBB_FLOAT32 = 1,
@@ -210,8 +240,8 @@ typedef struct ebb_tensor_spec {
  * memory are drained and, if the device has no room, the ladder runs. */
 EBB_API ebb_status ebb_tensor_create(ebb_context context, const ebb_tensor_spec* spec,
                                      ebb_handle* handle);
-/* Another tensor over the same memory: same bytes or fewer, from `byte_offset`. spec->device and
- * stream are ignored. Ending the base does not end the view. */
+/* Another tensor over the same memory: the base's own bytes or fewer, from `byte_offset`, which
+ * suits the dtype. spec->device and stream are ignored. Ending the base does not end the view. */
 EBB_API ebb_status ebb_tensor_view(ebb_context context, ebb_handle base, uint64_t byte_offset,
                                    const ebb_tensor_spec* spec, ebb_handle* handle);
 
@@ -222,12 +252,11 @@ typedef enum ebb_adopt_flags {
 typedef struct ebb_foreign_spec {
   uint32_t size;
   ebb_device device; /* a foreign device */
-  uint64_t
-      key; /* names the data: tensors with the same key share one storage. 0: shared with none */
-  uint64_t bytes; /* of the data; the first adoption of a key decides */
-  uint64_t tag;   /* the host's own name for the tensor, given back in ebb_ended */
-  uint32_t dtype; /* for reports; 0: unknown */
-  uint32_t rank;  /* for reports; dims beyond EBB_MAX_RANK are not kept */
+  uint64_t key;      /* names the data: tensors with the same one share a storage. 0: with none */
+  uint64_t bytes;    /* of the data; the first adoption of a key decides */
+  uint64_t tag;      /* the host's own name for the tensor, given back in ebb_ended */
+  uint32_t dtype;    /* for reports; 0: unknown */
+  uint32_t rank;     /* for reports; dims beyond EBB_MAX_RANK are not kept */
   const int64_t* dims;
   ebb_region region;
   ebb_site site;
@@ -241,8 +270,16 @@ EBB_API ebb_status ebb_tensor_adopt(ebb_context context, const ebb_foreign_spec*
  * its key follows. `device` 0: unchanged. */
 EBB_API ebb_status ebb_tensor_rebook(ebb_context context, ebb_handle handle, ebb_device device,
                                      uint64_t bytes);
+/* Where it was made, for a host that learns it after the birth (the results of an operation). */
+EBB_API ebb_status ebb_tensor_made_at(ebb_context context, ebb_handle handle, ebb_site site);
 /* Ends a tensor (reason: disposed). A tensor that has already ended: EBB_OK, nothing happens. */
 EBB_API ebb_status ebb_tensor_dispose(ebb_context context, ebb_handle handle);
+/* Ends tensors that the host has ended itself, with the reason it had: disposed, region (a scope or
+ * a manager of its own closed), reclaimed (it found them dead and freed them). So `end` is not
+ * called for them. Names that have ended, or never were, are skipped. Cheaper than one by one, and
+ * no other thread waits for more than a few hundred of them. */
+EBB_API ebb_status ebb_tensors_end(ebb_context context, const ebb_handle* handles, size_t count,
+                                   uint32_t reason); /* ebb_reason */
 
 typedef struct ebb_tensor_info {
   uint32_t size;
@@ -292,8 +329,7 @@ EBB_API ebb_status ebb_read_end(ebb_read read, void* data, uint64_t bytes);
 /* Ends it without. One that has already ended: EBB_OK, nothing happens. */
 EBB_API ebb_status ebb_read_drop(ebb_read read);
 
-/* ---- Operations
- * ---------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 typedef struct ebb_op_result {
   ebb_handle handle;
@@ -321,8 +357,7 @@ EBB_API ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t o
 EBB_API ebb_status ebb_tensor_copy_to(ebb_context context, ebb_handle handle, ebb_device device,
                                       ebb_op_result* result);
 
-/* ---- Regions
- * ------------------------------------------------------------------------------------- */
+/* ---- Regions --------------------------------------------------------------------------------- */
 
 EBB_API ebb_status ebb_region_root(ebb_context context, ebb_region* region);
 /* parent 0: the root. `name` (may be null) is for reports; it is kept for ever, so give one for
@@ -359,8 +394,7 @@ typedef struct ebb_region_info {
 EBB_API ebb_status ebb_region_describe(ebb_context context, ebb_region region,
                                        ebb_region_info* info);
 
-/* ---- Reclaim
- * ------------------------------------------------------------------------------------- */
+/* ---- Reclaim --------------------------------------------------------------------------------- */
 
 /* Process-wide, off at first, at any time, both ways. Orphans noticed while it is off wait. */
 EBB_API void ebb_reclaim_set(int on);
@@ -378,12 +412,27 @@ typedef struct ebb_drained {
   uint64_t bytes;     /* that came back with them */
 } ebb_drained;
 
+typedef enum ebb_safe_point_flags {
+  EBB_SAFE_POINT_SCOPED = 1 /* what is made now will end with a scope of the host's: the pacing
+                             * waits for much more growth */
+} ebb_safe_point_flags;
+
 /* The host promises that no kernel of its own is running: drains orphans, foreign ones included,
- * and keeps foreign devices under their budgets (`upcoming` bytes are about to be born on `device`;
- * both may be 0). EBB_OUT_OF_MEMORY only for a hard budget. `drained` may be null. Costs a few
- * nanoseconds when there is nothing to do. */
+ * keeps foreign devices under their budgets, and runs the pacing. `upcoming` bytes of `device` are
+ * about to be born, or not booked yet; both may be 0. EBB_OUT_OF_MEMORY only for a hard budget.
+ * `drained` may be null. Costs a few nanoseconds when there is nothing to do. */
 EBB_API ebb_status ebb_safe_point(ebb_context context, ebb_device device, uint64_t upcoming,
+                                  uint32_t flags, /* ebb_safe_point_flags */
                                   ebb_drained* drained);
+/* A look from a timer of the host's, which it arms when something is born: a program that went
+ * quiet comes by no safe point. Drains, and collects once it is quiet. `*again_ms`: when to look
+ * again; 0: not before the next birth. `drained` may be null. */
+EBB_API ebb_status ebb_idle(ebb_context context, uint32_t* again_ms, ebb_drained* drained);
+/* Before a walk over a list of the host's that dead tensors lengthen (the arrays of a manager).
+ * `list` names it, any number but 0; `entries` is what the last walk over it visited, 0: there was
+ * none. Collects where such walks have cost more than a collection does. `drained` may be null. */
+EBB_API ebb_status ebb_walk(ebb_context context, uint64_t list, uint64_t entries,
+                            ebb_drained* drained);
 /* Collects (kind: ebb_collection) and drains now, whatever the budget says: for idle time and
  * tests. Rations itself only if `rationed`: then it does nothing when nothing was born since the
  * last one or the share is used up. */
@@ -394,8 +443,7 @@ EBB_API ebb_status ebb_collect(ebb_context context, uint32_t kind, int rationed,
 EBB_API ebb_status ebb_make_room(ebb_context context, ebb_device device, uint64_t bytes,
                                  ebb_drained* drained);
 
-/* ---- The books
- * ----------------------------------------------------------------------------------- */
+/* ---- The books ------------------------------------------------------------------------------- */
 
 typedef struct ebb_memory {
   uint32_t size;

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Prints one table of all figures in build/bench/*.json; --markdown for docs/benchmarks.md.
+"""Prints the processor and one table of all figures in build/bench/*.json; --markdown for docs/benchmarks.md.
 
 Each file is a list of {figure, ours, peer, ratio, goal, reached}.
 """
 import argparse
 import json
+import os
+import platform
+import re
 import sys
 from pathlib import Path
 
@@ -23,6 +26,12 @@ def cell(value) -> str:
 def read_figures(folder: Path) -> list[dict]:
     return [figure for path in sorted(folder.glob("*.json"))
             for figure in json.loads(path.read_text())]
+
+
+def processor(cpuinfo: str, cores: int) -> str:
+    """The machine that the figures are of, as far as /proc/cpuinfo tells."""
+    model = re.search(r"^model name\s*:\s*(.*)$", cpuinfo, re.MULTILINE)
+    return f"{model[1] if model else platform.machine()}, {cores} cores"
 
 
 def rows_of(figures: list[dict]) -> list[list[str]]:
@@ -48,6 +57,8 @@ def main() -> int:
     options = parser.parse_args()
     figures = read_figures(options.folder)
     rows = rows_of(figures)
+    cpuinfo = Path("/proc/cpuinfo")
+    print(processor(cpuinfo.read_text() if cpuinfo.exists() else "", os.cpu_count() or 1) + "\n")
     if options.markdown:
         print(as_markdown(rows))
         return 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Formats C and C++ with clang-format, hosts/node with prettier; --check only says what is not."""
+"""Formats C and C++ with clang-format, hosts/tfjs with prettier; --check only says what is not."""
 import argparse
 import subprocess
 import sys
@@ -19,10 +19,10 @@ def format_cxx(check: bool) -> bool:
 
 def format_node(check: bool) -> bool:
     """With the package's own prettier; `make test` checks it again with the package's lint."""
-    package = ROOT / "hosts/node"
+    package = ROOT / "hosts/tfjs"
     prettier = package / "node_modules/.bin/prettier"
     if not prettier.exists():
-        print("format: hosts/node passed over, its prettier is not installed (make node)")
+        print("format: hosts/tfjs passed over, its prettier is not installed (make node)")
         return True
     command = [prettier, "--check" if check else "--write", "--log-level=warn", "."]
     return subprocess.run(command, cwd=package).returncode == 0

@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
-# Installs the packages of tools/packages.txt that this machine lacks. Does nothing, fast, when it
-# lacks none.
+# Installs the packages of tools/packages.txt that this machine lacks, of all groups or of those named. Does nothing,
+# fast, when it lacks none.
 set -euo pipefail
 
 list="$(dirname "$0")/packages.txt"
-mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "$list")
+mapfile -t wanted < <(awk -v groups="$*" '
+  { sub(/#.*/, "") }
+  /^\[/ { group = $1; gsub(/[][]/, "", group); next }
+  NF && (groups == "" || index(" " groups " ", " " group " ")) { print $1 }' "$list")
+if [[ ${#wanted[@]} -eq 0 ]]; then
+  echo "deps: no group of tools/packages.txt is called $*" >&2
+  exit 1
+fi
 
 if ! command -v dpkg-query >/dev/null; then
   echo "deps: not a Debian system; install the equivalents of: ${wanted[*]}" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|test|integration|bench|soak|asan|demo.
+"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|install|prepare|test|integration|bench|soak|asan|demo.
 
 Java is JAVA_HOME's, or the one on the PATH.
 """
@@ -15,9 +15,9 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECT = ROOT / "hosts/jvm"
+PROJECT = ROOT / "hosts/djl"
 TARGET = PROJECT / "target"
-# DJL's versions and what selects them in hosts/jvm/pom.xml. Tests tagged `once` run with the newest only.
+# DJL's versions and what selects them in hosts/djl/pom.xml. Tests tagged `once` run with the newest only.
 SETS = {"0.35.1": [], "0.28.0": ["-Pdjl-0.28"], "0.24.0": ["-Pdjl-0.24"], "0.20.0": ["-Pdjl-0.20"]}
 NEWEST, *_, SEED = SETS
 SOAK_SECONDS = 600
@@ -56,8 +56,8 @@ def mnist() -> str:
     return found.stdout.strip()
 
 
-def build() -> None:
-    run(ROOT / "tools/build_jvm.sh")
+def build(goal: str = "package") -> None:
+    run(ROOT / "tools/build_jvm.sh", goal)
 
 
 def libraries(djl: str, name: str, *profiles) -> list[str]:
@@ -73,11 +73,19 @@ def libraries(djl: str, name: str, *profiles) -> list[str]:
 def compiled(classes: Path, sources: list, others: list[str]) -> str:
     """The class path with these sources in front, which it compiles."""
     path = os.pathsep.join([str(classes), *others])
+    stamp = classes / ".compiled"
+    if stamp.exists() and stamp.stat().st_mtime > newest([*sources, jar()]):
+        return path
     shutil.rmtree(classes, ignore_errors=True)
     classes.mkdir(parents=True)
     run(Path(java()).with_name("javac"), "-nowarn", "-proc:none", "-d", classes, "-cp", path,
         *sources)
+    stamp.touch()
     return path
+
+
+def newest(files: list) -> float:
+    return max(Path(file).stat().st_mtime for file in files)
 
 
 @functools.cache
@@ -165,8 +173,7 @@ def asan(djl: str, repetitions: int) -> None:
     folder = ROOT / "build/jvm-asan"
     run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "--log-level=WARNING",
         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DEBB_SANITIZE=address", "-DEBB_BUILD_JVM=ON",
-        "-DEBB_SHARED=OFF", "-DEBB_FMT_HEADER_ONLY=ON", "-DEBB_BUILD_TESTS=OFF",
-        "-DEBB_BUILD_EXAMPLES=OFF")
+        "-DEBB_BUILD_TESTS=OFF", "-DEBB_BUILD_EXAMPLES=OFF")
     run("cmake", "--build", folder, "--target", "ebb_jni", "-j", os.cpu_count() or 2)
     checked = folder / jar().name
     inside = "dev/ebb/djl/native/linux-x86_64/libebb_jni.so"
@@ -187,6 +194,11 @@ def asan(djl: str, repetitions: int) -> None:
                    cwd=ROOT, check=True, env={**environment(), **variables})
 
 
+def prepare() -> None:
+    """Everything that the demo runs, fetched and compiled."""
+    mnist(), class_path(NEWEST), class_path(SEED)
+
+
 def demo() -> None:
     folder = subprocess.run([ROOT / "tools/ensure_node.sh"], check=True, capture_output=True,
                             text=True).stdout.strip()
@@ -198,16 +210,18 @@ def demo() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["build", "test", "integration", "bench", "soak", "asan", "demo"])
+    parser.add_argument("what", choices=["build", "install", "prepare", "test", "integration", "bench", "soak", "asan", "demo"])
     parser.add_argument("--djl", nargs="+", choices=SETS, default=[NEWEST, SEED],
                         help="test, integration, asan: with")
     parser.add_argument("--sources", type=Path, help="integration: a checkout of that DJL")
     parser.add_argument("--part", default="", help="bench: figures of this part only")
     parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak: how long")
+    parser.add_argument("--built", action="store_true", help="take the jar that is there")
     parser.add_argument("--repetitions", type=int, default=5, help="asan: how often")
     chosen = parser.parse_args()
     try:
-        build()
+        if not chosen.built:
+            build("install" if chosen.what == "install" else "package")
         if chosen.what == "test":
             return 0 if all([test(djl) for djl in chosen.djl]) else 1
         if chosen.what == "integration":
@@ -221,6 +235,8 @@ def main() -> int:
         elif chosen.what == "asan":
             for djl in chosen.djl:
                 asan(djl, chosen.repetitions)
+        elif chosen.what == "prepare":
+            prepare()
         elif chosen.what == "demo":
             demo()
     except subprocess.CalledProcessError as error:

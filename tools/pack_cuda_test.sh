@@ -44,7 +44,7 @@ cp src/backends/{both,element,plan_key}.hpp "$folder/src/backends/"
 cuda="$(tools/ensure_cuda.sh)"
 cp "$cuda"/include/cublas*.h "$cuda"/include/cudnn*.h "$folder/libraries/"
 # Node, the addon and what tfjs-core's specs need, where they are built (make test-cuda does that first).
-if [[ -e hosts/node/build/ebb_node.node && -e hosts/node/build/specs/specs.cjs ]]; then
+if [[ -e hosts/tfjs/build/ebb_node.node && -e hosts/tfjs/build/specs/specs.cjs ]]; then
   node="$(tools/ensure_node.sh)/node"
   "$node" tools/pack_cuda_node.cjs "$folder/node"
   strip -o "$folder/node/node" "$(readlink -f "$node")"

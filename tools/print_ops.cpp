@@ -1,15 +1,17 @@
 // Prints what hosts need of the table of operations (include/ebb/ops/table.hpp).
 //
-//   ebb_print_ops --typescript    constants: ids, the order of attributes, the table's hash
+//   ebb_print_ops --typescript    ids, inputs, attributes with defaults and words, dtypes, the hash
 //   ebb_print_ops --families      the names of the table's families, one a line
 //   ebb_print_ops --cpp FAMILY    include/ebb/ops/functions/FAMILY.hpp
 //   ebb_print_ops --text          one row a line, for people
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "ebb/base/dtype.hpp"
 #include "ebb/ops/table.hpp"
 
 namespace {
@@ -36,19 +38,72 @@ std::string_view type_name(AttributeType type) {
   return "";
 }
 
-std::string attributes_of(const OpSpec& spec, std::string_view open, std::string_view close) {
+std::string join(const std::string& list, const std::string& more) {
+  return list.empty() ? more : list + ", " + more;
+}
+
+// 'a', 'b'
+std::string quoted(std::span<const std::string_view> words) {
   std::string text;
-  for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
-    if (i != 0) text += ", ";
-    text.append(open).append(spec.attributes[i].name).append("', '");
-    text.append(type_name(spec.attributes[i].type)).append(close);
+  for (const std::string_view word : words) {
+    if (!text.empty()) text += ", ";
+    text.append("'").append(word).append("'");
   }
   return text;
+}
+
+std::string attribute_in_typescript(const Attribute& attribute) {
+  std::string text = "{ name: '";
+  text.append(attribute.name).append("', type: '").append(type_name(attribute.type)).append("'");
+  if (!attribute.fallback.empty()) {
+    const bool text_like = attribute.has_words() || attribute.type == AttributeType::kDType;
+    const std::string_view quote = text_like ? "'" : "";
+    const std::string_view fallback =
+        attribute.fallback == "-infinity" ? "-Infinity" : attribute.fallback;
+    text.append(", fallback: ").append(quote).append(fallback).append(quote);
+  }
+  if (attribute.has_words()) {
+    const std::span words(attribute.words->words.data(), attribute.words->size());
+    text.append(", words: [").append(quoted(words)).append("]");
+  }
+  return text + " }";
+}
+
+void print_dtypes() {
+  std::puts("/** By the core's names; those of TensorFlow.js are among them. */");
+  std::puts("export const DTYPE_CODES = {");
+  for (std::uint32_t code = 1; ebb::is_dtype(code); ++code) {
+    const std::string name(ebb::name_of(static_cast<ebb::DType>(code)));
+    std::printf("  %s: %u,\n", name.c_str(), code);
+  }
+  std::puts("} as const;\n");
+}
+
+void print_rows() {
+  std::puts(
+      "/** In the order in which they are passed: '?' may be left out, '*' is any number. */");
+  std::puts("export const INPUTS: Record<OpName, readonly string[]> = {");
+  for (const OpSpec& spec : kTable) {
+    std::printf("  %s: [%s],\n", std::string(spec.name).c_str(),
+                quoted({spec.inputs.data(), spec.input_count()}).c_str());
+  }
+  std::puts("};\n");
+  std::puts("/** In the order in which they are passed. */");
+  std::puts("export const ATTRIBUTES: Record<OpName, readonly AttributeSpec[]> = {");
+  for (const OpSpec& spec : kTable) {
+    std::string list;
+    for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
+      list = join(list, attribute_in_typescript(spec.attributes[i]));
+    }
+    std::printf("  %s: [%s],\n", std::string(spec.name).c_str(), list.c_str());
+  }
+  std::puts("};");
 }
 
 void print_typescript() {
   std::puts("// Printed by ebb_print_ops from include/ebb/ops/table.hpp. Do not edit.\n");
   std::printf("export const TABLE_HASH = %llu;\n\n", static_cast<unsigned long long>(table_hash()));
+  print_dtypes();
   std::puts("export const Op = {");
   for (const OpSpec& spec : kTable) {
     std::printf("  %s: %u,\n", std::string(spec.name).c_str(), spec.id);
@@ -57,16 +112,13 @@ void print_typescript() {
   std::puts("export type OpName = keyof typeof Op;");
   std::puts(
       "export type AttributeType = 'boolean' | 'integer' | 'number' | 'dtype' | 'integers' | "
-      "'numbers';\n");
-  std::puts("// In the order in which they are passed.");
-  std::puts(
-      "export const ATTRIBUTES: Record<OpName, ReadonlyArray<readonly [string, AttributeType]>> = "
-      "{");
-  for (const OpSpec& spec : kTable) {
-    std::printf("  %s: [%s],\n", std::string(spec.name).c_str(),
-                attributes_of(spec, "['", "']").c_str());
-  }
-  std::puts("};");
+      "'numbers';");
+  std::puts("export interface AttributeSpec {");
+  std::puts("  readonly name: string;\n  readonly type: AttributeType;");
+  std::puts("  /** What it is where nothing was said. */");
+  std::puts("  readonly fallback?: boolean | number | string | readonly number[];");
+  std::puts("  /** A word is its position. */\n  readonly words?: readonly string[];\n}\n");
+  print_rows();
 }
 
 std::string count_text(unsigned count) { return count == kAny ? "any" : std::to_string(count); }
@@ -89,41 +141,105 @@ std::string snake(std::string_view name) {
   return text;
 }
 
-std::string cpp_type(AttributeType type) {
-  switch (type) {
+// "Conv2D" -> "Conv2DOptions"
+std::string options_of(const OpSpec& spec) {
+  return std::string(spec.name.substr(spec.name.starts_with('_') ? 1 : 0)) + "Options";
+}
+
+// "FIRST_DIM_SIZE" -> "kFirstDimSize"
+std::string enumerator(std::string_view word) {
+  std::string text = "k";
+  bool first = true;
+  for (const char c : word) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (c != '_') text += static_cast<char>(first ? std::toupper(letter) : std::tolower(letter));
+    first = c == '_';
+  }
+  return text;
+}
+
+std::string plain_type(const Attribute& attribute) {
+  const std::string one = std::string(attribute.words->name);
+  switch (attribute.type) {
     case AttributeType::kBoolean:
-      return "bool ";
+      return "bool";
     case AttributeType::kInteger:
-      return "std::int64_t ";
+      return one.empty() ? "std::int64_t" : one;
     case AttributeType::kDType:
-      return "DType ";
+      return "DType";
     case AttributeType::kIntegers:
-      return "const std::vector<std::int64_t>& ";
+      return "std::vector<" + (one.empty() ? "std::int64_t" : one) + ">";
     case AttributeType::kNumbers:
-      return "const std::vector<double>& ";
+      return "std::vector<double>";
     default:
-      return "double ";
+      return "double";
   }
 }
 
-std::string join(const std::string& list, const std::string& more) {
-  return list.empty() ? more : list + ", " + more;
+std::string parameter_type(const Attribute& attribute) {
+  const std::string type = plain_type(attribute);
+  return type.starts_with("std::vector") ? "const " + type + "&" : type;
 }
 
-// Each input as prefix and letter.
+std::string fallback_in_cpp(const Attribute& attribute) {
+  const std::string text(attribute.fallback);
+  if (attribute.has_words()) return plain_type(attribute) + "::" + enumerator(text);
+  if (attribute.type == AttributeType::kDType) return "DType::" + enumerator(text);
+  if (text == "-infinity") return "-std::numeric_limits<double>::infinity()";
+  return text.starts_with('[') ? "{" + text.substr(1, text.size() - 2) + "}" : text;
+}
+
+bool is_optional(std::string_view input) { return input.ends_with('?'); }
+bool is_list(std::string_view input) { return input.ends_with('*'); }
+
+std::string variable(std::string_view input) {
+  if (is_optional(input) || is_list(input)) input.remove_suffix(1);
+  return snake(input);
+}
+
+bool has_options(const OpSpec& spec) {
+  const auto has_fallback = [](const Attribute& each) { return !each.fallback.empty(); };
+  return std::ranges::any_of(spec.attributes, has_fallback) ||
+         std::ranges::any_of(spec.inputs, is_optional);
+}
+
+void print_options(const OpSpec& spec) {
+  if (!has_options(spec)) return;
+  std::printf("struct %s {\n", options_of(spec).c_str());
+  for (std::size_t i = 0; i < spec.input_count(); ++i) {
+    if (is_optional(spec.inputs[i]))
+      std::printf("  Tensor %s{};\n", variable(spec.inputs[i]).c_str());
+  }
+  for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
+    const Attribute& each = spec.attributes[i];
+    if (each.fallback.empty()) continue;
+    std::printf("  %s %s = %s;\n", plain_type(each).c_str(), snake(each.name).c_str(),
+                fallback_in_cpp(each).c_str());
+  }
+  std::puts("};");
+}
+
+// What has to be given, then what may be.
+std::string parameters_of(const OpSpec& spec) {
+  std::string list;
+  for (std::size_t i = 0; i < spec.input_count(); ++i) {
+    if (is_optional(spec.inputs[i])) continue;
+    const std::string type =
+        is_list(spec.inputs[i]) ? "const std::vector<Tensor>& " : "const Tensor& ";
+    list = join(list, type + variable(spec.inputs[i]));
+  }
+  for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
+    const Attribute& each = spec.attributes[i];
+    if (each.fallback.empty()) list = join(list, parameter_type(each) + " " + snake(each.name));
+  }
+  return has_options(spec) ? join(list, "const " + options_of(spec) + "& options = {}") : list;
+}
+
 std::string inputs_of(const OpSpec& spec, const std::string& prefix) {
   std::string list;
-  for (unsigned i = 0; i < spec.most_inputs; ++i) {
-    list = join(list, prefix + static_cast<char>('a' + i));
-  }
-  return list;
-}
-
-std::string parameters_of(const OpSpec& spec) {
-  std::string list = spec.most_inputs == kAny ? "const std::vector<Tensor>& inputs"
-                                              : inputs_of(spec, "const Tensor& ");
-  for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
-    list = join(list, cpp_type(spec.attributes[i].type) + snake(spec.attributes[i].name));
+  for (std::size_t i = 0; i < spec.input_count(); ++i) {
+    const std::string_view from = is_optional(spec.inputs[i]) ? "options." : "";
+    list = join(list, prefix + std::string(from) + variable(spec.inputs[i]));
   }
   return list;
 }
@@ -131,7 +247,8 @@ std::string parameters_of(const OpSpec& spec) {
 std::string flat_of(const OpSpec& spec) {
   std::string list;
   for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
-    list = join(list, snake(spec.attributes[i].name));
+    const std::string_view from = spec.attributes[i].fallback.empty() ? "" : "options.";
+    list = join(list, std::string(from) + snake(spec.attributes[i].name));
   }
   return list.empty() ? "{}" : "detail::Flat(" + list + ").values()";
 }
@@ -139,18 +256,15 @@ std::string flat_of(const OpSpec& spec) {
 void print_function(const OpSpec& spec) {
   const std::string name(spec.name), flat = flat_of(spec);
   const bool one = spec.outputs == 1;
+  print_options(spec);
   std::printf("inline %s %s(%s) {\n", one ? "Tensor" : "std::vector<Tensor>", snake(name).c_str(),
               parameters_of(spec).c_str());
   if (one && spec.most_inputs != kAny) {
     std::printf("  return apply_one(op_id(\"%s\"), {%s}, %s);\n", name.c_str(),
                 inputs_of(spec, "&").c_str(), flat.c_str());
   } else {
-    const std::string inputs = spec.most_inputs == kAny
-                                   ? "detail::pointers(inputs)"
-                                   : "std::array<const Tensor*, " + count_text(spec.most_inputs) +
-                                         ">{" + inputs_of(spec, "&") + "}";
-    std::printf("  return apply(op_id(\"%s\"), %s, %s)%s;\n", name.c_str(), inputs.c_str(),
-                flat.c_str(), one ? "[0]" : "");
+    std::printf("  return apply(op_id(\"%s\"), detail::pointers(%s), %s)%s;\n", name.c_str(),
+                inputs_of(spec, "").c_str(), flat.c_str(), one ? "[0]" : "");
   }
   std::puts("}");
 }
@@ -167,28 +281,28 @@ bool print_cpp(std::string_view name) {
   std::printf(
       "// Printed by `ebb_print_ops --cpp %s` and formatted; a test fails where it is not\n",
       std::string(name).c_str());
-  std::puts("// what the table says. Inputs are a, b, ... as the table has them; a Tensor that is");
-  std::puts("// none leaves an optional one out.");
-  std::puts("#pragma once\n\n#include <array>\n#include <vector>\n");
+  std::puts("// what the table says. What has a default is among the options:");
+  std::puts("//   conv2d(x, filter, {.strides = {2, 2}})");
+  std::puts("#pragma once\n\n#include <limits>\n#include <vector>\n");
   std::puts("#include \"ebb/ops/flat.hpp\"\n#include \"ebb/ops/session.hpp\"\n");
   std::puts("namespace ebb::ops {\n");
-  for (const OpSpec& spec : kTable) {
-    if (&family_of(spec.id) == &*family) print_function(spec);
-  }
+  for (const auto& row : family->rows) print_function(*find_op(row.id));
   std::puts("\n}  // namespace ebb::ops");
   return true;
 }
 
 void print_text() {
   for (const OpSpec& spec : kTable) {
-    std::string attributes;
+    std::string text;
+    for (std::size_t i = 0; i < spec.input_count(); ++i) text.append(" ").append(spec.inputs[i]);
+    text += " ->";
     for (std::size_t i = 0; i < spec.attribute_count(); ++i) {
-      attributes.append(" ").append(spec.attributes[i].name).append(":");
-      attributes.append(type_name(spec.attributes[i].type));
+      const Attribute& each = spec.attributes[i];
+      text.append(" ").append(each.name).append(":").append(type_name(each.type));
+      if (!each.fallback.empty()) text.append("=").append(each.fallback);
     }
-    std::printf("%u %s inputs %u..%s outputs %s%s\n", spec.id, std::string(spec.name).c_str(),
-                unsigned{spec.least_inputs}, count_text(spec.most_inputs).c_str(),
-                count_text(spec.outputs).c_str(), attributes.c_str());
+    std::printf("%u %s outputs %s%s\n", spec.id, std::string(spec.name).c_str(),
+                count_text(spec.outputs).c_str(), text.c_str());
   }
 }
 

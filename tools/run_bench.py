@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every benchmark of build/release/bench, hosts/node/bench and hosts/jvm from the root.
+"""Runs every benchmark of build/release/bench, hosts/tfjs/bench and hosts/djl from the root.
 
 Each writes build/bench/NAME.json.
 """
@@ -14,7 +14,7 @@ FIGURES = ROOT / "build/bench"
 
 def programs() -> dict[str, list]:
     compiled = sorted(path.stem for path in (ROOT / "bench").glob("*_bench.cpp"))
-    node = sorted((ROOT / "hosts/node/bench").glob("*.mjs"))
+    node = sorted((ROOT / "hosts/tfjs/bench").glob("*.mjs"))
     return ({name: [ROOT / "build/release/bench" / name] for name in compiled}
             | {f"node {path.stem}": ["node", path] for path in node}
             | {"jvm": [sys.executable, ROOT / "tools/jvm.py", "bench"]})

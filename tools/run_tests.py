@@ -24,7 +24,7 @@ from suites import (Suite, closing_line, one, read_ctest, read_specs, read_suref
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
-EVERYTHING = "unit|model|fault|conformance|governor|capi|threads|cuda"  # labels of tests/CMakeLists.txt
+EVERYTHING = "unit|model|fault|conformance|governor|capi|threads|process|cuda|examples"  # labels of tests/CMakeLists.txt
 UNIT_TESTS = "tests/unit/*/*_test.cpp"
 COVERED = ("memory", "tensor")
 COVERAGE_GOAL = 90.0
@@ -139,6 +139,7 @@ def preset_stage(preset: str, wanted: str, first: Callable[[], list[Suite]] = li
 
 def layers_stage() -> list[Suite]:
     return [check("layers", sys.executable, "tools/check_layers.py"),
+            check("arithmetic", sys.executable, "tools/check_arithmetic.py"),
             check("tree", sys.executable, "tools/check_tree.py"), tools_suite()]
 
 
@@ -163,6 +164,15 @@ def headers_suite() -> list[Suite]:
     """Each public header compiles on its own."""
     return [check("headers", "cmake", "--build", "--preset", "dev", "-j", OPTIONS.jobs, "--target",
                   "all_verify_interface_header_sets")]
+
+
+def abi_stage() -> list[Suite]:
+    """Hosts that were built against the last release run with this library."""
+    if not (command("abi-configure", "cmake", "--preset", "dev")
+            and command("abi-build", "cmake", "--build", "--preset", "dev", "--target", "ebb_abi",
+                        "-j", OPTIONS.jobs)):
+        return [one("abi build", False)]
+    return [check("abi", sys.executable, "tools/check_abi.py")]
 
 
 def fuzz_stage() -> list[Suite]:
@@ -196,7 +206,8 @@ def coverage_stage() -> list[Suite]:
         return [one("coverage build", False)]
     for stale in (BUILD / "coverage").rglob("*.gcda"):
         stale.unlink()
-    tests = run_ctest("coverage", EVERYTHING)
+    # Lines, not calls: what a million random calls reach, fifty thousand reach too.
+    tests = run_ctest("coverage", EVERYTHING, {"EBB_MODEL_CALLS": "50000"})
     if any(suite.failed for suite in tests):
         return [one("coverage", False, time.monotonic() - start)]
     return [one("coverage", gcovr(), time.monotonic() - start)]
@@ -233,9 +244,10 @@ def install_stage() -> list[Suite]:
     return [one("install", ok, time.monotonic() - start)]
 
 
-# ---- hosts/node ---------------------------------------------------------------------------------
+# ---- hosts/tfjs ---------------------------------------------------------------------------------
 
-NODE_PACKAGE = "hosts/node/package.json"
+NODE_PACKAGE = "hosts/tfjs/package.json"
+NODES = ("20", "22", "24", "26")
 
 
 @functools.cache
@@ -256,9 +268,9 @@ def build_node() -> bool:
 
 
 def npm(script: str, *arguments, env: dict[str, str] | None = None) -> tuple[bool, str]:
-    """Runs a script of hosts/node/package.json; returns what it printed."""
+    """Runs a script of hosts/tfjs/package.json; returns what it printed."""
     log = f"node-{script.replace(':', '-')}"
-    ok = command(log, "npm", "--prefix", "hosts/node", "--silent", "run", script, "--", *arguments,
+    ok = command(log, "npm", "--prefix", "hosts/tfjs", "--silent", "run", script, "--", *arguments,
                  env={**node_environment(), **(env or {})})
     return ok, (LOGS / f"{log}.log").read_text(errors="replace")
 
@@ -266,10 +278,10 @@ def npm(script: str, *arguments, env: dict[str, str] | None = None) -> tuple[boo
 def node_stage() -> list[Suite]:
     if not build_node():
         return [one("node build", False)]
-    return [check("node lint", "npm", "--prefix", "hosts/node", "--silent", "run", "lint",
+    return [check("node lint", "npm", "--prefix", "hosts/tfjs", "--silent", "run", "lint",
                   env=node_environment()),
             tap_suite("node", "test"), tap_suite("node package", "test:package"),
-            check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", 1_000_000, "wasm",
+            check("node flat", "node", "hosts/tfjs/soak/tidy_reshape.mjs", 1_000_000, "wasm",
                   env=node_environment())]
 
 
@@ -282,11 +294,11 @@ def tap_suite(name: str, script: str) -> Suite:
 
 
 def node_versions_stage() -> list[Suite]:
-    """The same binary on every Node that it is for."""
+    """The same binary on every other Node that it is for; stage `node` has tested the usual one."""
     if not build_node():
         return [one("node build", False)]
     start = time.monotonic()
-    ok, output = npm("test:all")
+    ok, output = npm("test:all", env={"EBB_NODES": ",".join(other_nodes())})
     runs = re.findall(r"^Node (v\S+): (\S+) passed, (\S+) failed", output, re.MULTILINE)
     suites = [Suite(f"node {version}", int(passed), int(failed))
               for version, passed, failed in runs if passed != "?"]
@@ -295,6 +307,12 @@ def node_versions_stage() -> list[Suite]:
     if not ok and not any(suite.failed for suite in suites):
         suites.append(one("node versions", False))
     return suites
+
+
+def other_nodes() -> list[str]:
+    version = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True,
+                             env={**os.environ, **node_environment()}).stdout
+    return [node for node in NODES if not version.startswith(f"v{node}.")]
 
 
 def specs_stage() -> list[Suite]:
@@ -308,15 +326,15 @@ def node_soak_stage() -> list[Suite]:
     if not build_node():
         return [one("node build", False)]
     env = {**node_environment(), "EBB_SOAK_SECONDS": str(OPTIONS.soak_minutes * 60)}
-    return [check("node flat", "node", "hosts/node/soak/tidy_reshape.mjs", env=env),
-            check("node wasm full", "node", "hosts/node/soak/wasm_exhaustion.mjs", env=env),
-            check("node server", "node", "hosts/node/soak/server.mjs", env=env),
-            check("node mnist", "node", "hosts/node/soak/backend_mnist.mjs", env=env)]
+    return [check("node flat", "node", "hosts/tfjs/soak/tidy_reshape.mjs", env=env),
+            check("node wasm full", "node", "hosts/tfjs/soak/wasm_exhaustion.mjs", env=env),
+            check("node server", "node", "hosts/tfjs/soak/server.mjs", env=env),
+            check("node mnist", "node", "hosts/tfjs/soak/backend_mnist.mjs", env=env)]
 
 
-# ---- hosts/jvm ----------------------------------------------------------------------------------
+# ---- hosts/djl ----------------------------------------------------------------------------------
 
-JVM_PROJECT = "hosts/jvm/pom.xml"
+JVM_PROJECT = "hosts/djl/pom.xml"
 DJL_VERSIONS = ("0.35.1", "0.20.0")
 
 
@@ -325,7 +343,7 @@ def jvm_stage() -> list[Suite]:
     suites = []
     for djl in DJL_VERSIONS:
         ok = command(f"jvm-{djl}", sys.executable, "tools/jvm.py", "test", "--djl", djl)
-        found = read_surefire(ROOT / "hosts/jvm/target/surefire-reports", f"jvm {djl}")
+        found = read_surefire(ROOT / "hosts/djl/target/surefire-reports", f"jvm {djl}")
         if not ok and not any(suite.failed for suite in found):
             found.append(one(f"jvm {djl}", False))
         suites += found
@@ -376,22 +394,34 @@ def soak_stage(preset: str) -> list[Suite]:
     return list(total.values())
 
 
+def campaign_stage() -> list[Suite]:
+    """What docs/reliability.md counts: the short halves of `make test`, in full."""
+    if not build("dev"):
+        return [one("dev build", False)]
+    explored = str(max(60, OPTIONS.soak_seconds // 4))
+    return run_ctest("dev", "process|capi|schedules",
+                     {"EBB_FORGED_NAMES": "10000000", "EBB_KILLS": "1000", "EBB_EXITS": "200",
+                      "EBB_SCHEDULE_SECONDS": explored})
+
+
 STAGES = [
     Stage("layers", "includes, tree, tools", layers_stage),
     Stage("format", "clang-format", format_stage),
-    Stage("dev", EVERYTHING, lambda: preset_stage("dev", EVERYTHING, headers_suite), UNIT_TESTS),
+    Stage("dev", f"{EVERYTHING}|schedules",
+          lambda: preset_stage("dev", f"{EVERYTHING}|schedules", headers_suite), UNIT_TESTS),
+    Stage("abi", "the C ABI against the last release", abi_stage, "abi/*.abi"),
     Stage("compile_fail", "programs that must be rejected",
           lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),
     Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
-    Stage("tsan", "unit|conformance|threads|cuda",
-          lambda: preset_stage("tsan", "unit|conformance|threads|cuda"), UNIT_TESTS),
+    Stage("tsan", "unit|conformance|threads|cuda|examples",
+          lambda: preset_stage("tsan", "unit|conformance|threads|cuda|examples"), UNIT_TESTS),
     Stage("cuda", "the plug-in compiled for sm_90, loaded without a GPU", cuda_stage,
           "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
     Stage("install", "find_package(ebb) from a prefix", install_stage, "tests/install/main.cpp"),
     Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
-    Stage("node versions", "the same tests on Node 20, 22, 24, 26", node_versions_stage,
+    Stage("node versions", "the same tests on the others of Node 20, 22, 24, 26", node_versions_stage,
           NODE_PACKAGE),
     Stage("specs", "tfjs-core's on cpu, wasm and ebb: reclaim off, on, usual, forced", specs_stage,
           NODE_PACKAGE),
@@ -400,6 +430,7 @@ STAGES = [
 ]
 
 SOAK_STAGES = [
+    Stage("campaign", "forged names, killed saves, exits, schedules, in full", campaign_stage),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
     Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),

@@ -105,7 +105,7 @@ SPECS_FAULT = re.compile(r"^ +FAULT differs with (?:reclaim (on)|collections (fo
 
 
 def read_specs(text: str, ok: bool) -> list[Suite]:
-    """One Suite for each backend and mode of hosts/node/specs; jasmine's own counts are its note.
+    """One Suite for each backend and mode of hosts/tfjs/specs; jasmine's own counts are its note.
 
     Failed are those that Ebb makes fail. Skipped: pending, or failing without Ebb as well, or
     counting tensors that they dropped.

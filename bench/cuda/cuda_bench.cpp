@@ -107,7 +107,7 @@ void pool(Bench& bench) {
 }
 
 Tensor random(const std::vector<std::int64_t>& dims) {
-  return ops::random_uniform(dims, -1, 1, DType::kFloat32, 1);
+  return ops::random_uniform(dims, {.low = -1, .seed = 1});
 }
 
 void elementwise(Bench& bench) {
@@ -124,12 +124,12 @@ void elementwise(Bench& bench) {
   const double add = bench.microseconds(50, [&] { (void)ops::add(a, b); });
   bench.set("add_64m", 3 * 4 * static_cast<double>(many) / add / 1e6);
   bench.set("relu_64m", bench.microseconds(50, [&] { (void)ops::relu(a * two + one); }));
-  bench.set("sum_64m", bench.microseconds(100, [&] { (void)ops::sum(a, {0}, false); }));
+  bench.set("sum_64m", bench.microseconds(100, [&] { (void)ops::sum(a, {0}); }));
 }
 
 void softmax(Bench& bench) {
   const Tensor x = random({bench.sizes().softmax, bench.sizes().softmax});
-  bench.set("softmax", bench.microseconds(100, [&] { (void)ops::softmax(x, -1); }));
+  bench.set("softmax", bench.microseconds(100, [&] { (void)ops::softmax(x); }));
 }
 
 void products(Bench& bench) {
@@ -137,8 +137,7 @@ void products(Bench& bench) {
   const double work =
       2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   const auto rate = [&](const Tensor& a, const Tensor& b) {
-    const double took =
-        bench.microseconds(50, [&] { (void)ops::batch_mat_mul(a, b, false, false); });
+    const double took = bench.microseconds(50, [&] { (void)ops::batch_mat_mul(a, b); });
     return work / took / 1e6;
   };
   const Tensor a = random({n, n});

@@ -5,8 +5,8 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-constexpr std::int64_t kLinear = 0;
-constexpr std::int64_t kRelu = 1;
+constexpr auto kLinear = ops::Activation::kLinear;
+constexpr auto kRelu = ops::Activation::kRelu;
 constexpr std::int64_t kClasses = 10;
 
 std::int64_t count_of(const Dims& dims) {
@@ -36,26 +36,27 @@ Tensor joined(const std::vector<Tensor>& parts) {
   for (const Tensor& part : parts) {
     flat.push_back(ops::reshape(part, {static_cast<std::int64_t>(part.shape().elements())}));
   }
-  return ops::concat(flat, 0);
+  return ops::concat(flat);
 }
 
-Tensor layer(const Tensor& x, const Tensor& weights, const Tensor& bias, std::int64_t activation) {
-  return ops::fused_mat_mul(x, weights, bias, {}, false, false, activation, 0);
+Tensor layer(const Tensor& x, const Tensor& weights, const Tensor& bias,
+             ops::Activation activation) {
+  return ops::fused_mat_mul(x, weights, {.bias = bias, .activation = activation});
 }
 
 // weights + x' times the gradient; the gradient carries -rate.
 Tensor updated(const Tensor& x, const Tensor& gradient, const Tensor& weights) {
-  return ops::fused_mat_mul(x, gradient, weights, {}, true, false, kLinear, 0);
+  return ops::fused_mat_mul(x, gradient, {.bias = weights, .transpose_a = true});
 }
 
 // bias + the sum of the gradient's rows.
 Tensor updated_bias(const Tensor& ones, const Tensor& gradient, const Tensor& bias) {
-  return ops::fused_mat_mul(ones, gradient, bias, {}, false, false, kLinear, 0);
+  return ops::fused_mat_mul(ones, gradient, {.bias = bias});
 }
 
 // The gradient of what went into a relu whose result was `result`.
 Tensor through_relu(const Tensor& gradient, const Tensor& result) {
-  return gradient * ops::step(result, 0);
+  return gradient * ops::step(result);
 }
 
 struct Head {
@@ -64,36 +65,34 @@ struct Head {
 };
 
 Head cross_entropy(const Tensor& logits, const TrainingBatch& batch) {
-  const Tensor log_softmax = ops::log_softmax(logits, -1);
+  const Tensor log_softmax = ops::log_softmax(logits);
   Head head;
-  head.loss = ops::sum(log_softmax * batch.loss_labels, {0, 1}, false);
+  head.loss = ops::sum(log_softmax * batch.loss_labels, {0, 1});
   head.gradient = ops::exp(log_softmax) * batch.pull + batch.pull_labels;
   return head;
 }
 
 Tensor normal(const Dims& dims, double deviation, double seed) {
-  return ops::random_normal(dims, 0, deviation, DType::kFloat32, false, seed);
+  return ops::random_normal(dims, {.standard_deviation = deviation, .seed = seed});
 }
 
 Tensor zeros(const Dims& dims) { return ops::fill(dims, 0, DType::kFloat32); }
 Tensor ones(std::int64_t count) { return ops::fill({1, count}, 1, DType::kFloat32); }
 
-const Dims kUnit{1, 1};
 const Dims kTwo{2, 2};
-const Dims kNoPads{0, 0, 0, 0};
 
 Tensor convolved(const Tensor& x, const Tensor& filter, const Tensor& bias, std::int64_t side) {
-  return ops::fused_conv2d(x, filter, bias, {}, kUnit, kNoPads, kUnit, {side, side}, false, kRelu,
-                           0);
+  return ops::fused_conv2d(x, filter,
+                           {.bias = bias, .output_size = {side, side}, .activation = kRelu});
 }
 Tensor pooled(const Tensor& x, std::int64_t side) {
-  return ops::max_pool(x, kTwo, kTwo, kNoPads, kUnit, {side, side});
+  return ops::max_pool(x, kTwo, {.strides = kTwo, .output_size = {side, side}});
 }
 Tensor through_pool(const Tensor& gradient, const Tensor& x) {
-  return ops::max_pool_grad(gradient, x, {}, kTwo, kTwo, kNoPads, kUnit);
+  return ops::max_pool_grad(gradient, x, kTwo, {.strides = kTwo});
 }
 Tensor filter_gradient(const Tensor& x, const Tensor& gradient, const Dims& filter) {
-  return ops::conv2d_backprop_filter(x, gradient, kUnit, kNoPads, kUnit, false, filter);
+  return ops::conv2d_backprop_filter(x, gradient, filter);
 }
 
 }  // namespace
@@ -103,11 +102,13 @@ TrainingBatch make_batch(std::int64_t size, const Dims& image, double rate, doub
   dims.insert(dims.end(), image.begin(), image.end());
   const auto share = 1.0 / static_cast<double>(size);
   TrainingBatch batch;
-  batch.images = ops::random_uniform(dims, 0, 1, DType::kFloat32, seed);
+  batch.images = ops::random_uniform(dims, {.seed = seed});
   const Tensor labels =
-      ops::cast(ops::random_uniform({size}, 0, kClasses, DType::kFloat32, seed + 1), DType::kInt32);
-  batch.loss_labels = ops::one_hot(labels, kClasses, -share, 0, DType::kFloat32);
-  batch.pull_labels = ops::one_hot(labels, kClasses, rate * share, 0, DType::kFloat32);
+      ops::cast(ops::random_uniform({size}, {.high = kClasses, .seed = seed + 1}), DType::kInt32);
+  batch.loss_labels =
+      ops::one_hot(labels, kClasses, {.on_value = -share, .dtype = DType::kFloat32});
+  batch.pull_labels =
+      ops::one_hot(labels, kClasses, {.on_value = rate * share, .dtype = DType::kFloat32});
   batch.pull = ops::fill({}, -rate * share, DType::kFloat32);
   batch.ones = ones(size);
   return batch;
@@ -132,8 +133,8 @@ StepResult DenseNet::step(const Tensor& parameters, const TrainingBatch& batch) 
   const Head head = cross_entropy(layer(h2, w3, b3, kLinear), batch);
 
   const Tensor& d3 = head.gradient;
-  const Tensor d2 = through_relu(ops::batch_mat_mul(d3, w3, false, true), h2);
-  const Tensor d1 = through_relu(ops::batch_mat_mul(d2, w2, false, true), h1);
+  const Tensor d2 = through_relu(ops::batch_mat_mul(d3, w3, {.transpose_b = true}), h2);
+  const Tensor d1 = through_relu(ops::batch_mat_mul(d2, w2, {.transpose_b = true}), h1);
   return {joined({updated(batch.images, d1, w1), updated_bias(batch.ones, d1, b1),
                   updated(h1, d2, w2), updated_bias(batch.ones, d2, b2), updated(h2, d3, w3),
                   updated_bias(batch.ones, d3, b3)}),
@@ -162,16 +163,16 @@ StepResult ConvNet::step(const Tensor& parameters, const TrainingBatch& batch) {
   const Head head = cross_entropy(layer(flat, w3, b3, kLinear), batch);
 
   const Tensor& d3 = head.gradient;
-  const Tensor to_pool = ops::reshape(ops::batch_mat_mul(d3, w3, false, true), {size, 4, 4, 16});
+  const Tensor to_pool =
+      ops::reshape(ops::batch_mat_mul(d3, w3, {.transpose_b = true}), {size, 4, 4, 16});
   const Tensor d2 = through_relu(through_pool(to_pool, c2), c2);
-  const Tensor to_first =
-      ops::conv2d_backprop_input(d2, f2, kUnit, kNoPads, kUnit, false, {size, 12, 12, 8});
+  const Tensor to_first = ops::conv2d_backprop_input(d2, f2, {size, 12, 12, 8});
   const Tensor d1 = through_relu(through_pool(to_first, c1), c1);
-  return {joined({f1 + filter_gradient(batch.images, d1, {5, 5, 1, 8}),
-                  b1 + ops::sum(d1, {0, 1, 2}, false), f2 + filter_gradient(p1, d2, {5, 5, 8, 16}),
-                  b2 + ops::sum(d2, {0, 1, 2}, false), updated(flat, d3, w3),
-                  updated_bias(batch.ones, d3, b3)}),
-          head.loss};
+  return {
+      joined({f1 + filter_gradient(batch.images, d1, {5, 5, 1, 8}), b1 + ops::sum(d1, {0, 1, 2}),
+              f2 + filter_gradient(p1, d2, {5, 5, 8, 16}), b2 + ops::sum(d2, {0, 1, 2}),
+              updated(flat, d3, w3), updated_bias(batch.ones, d3, b3)}),
+      head.loss};
 }
 
 }  // namespace ebb::bench

@@ -25,7 +25,11 @@
 //   and
 //     overlap no input. Where the shape depends on data (Where, Unique, NonMaxSuppression and
 //     such), the kernel makes its outputs, in order;
-//   - what the meaning worked out is in call.params<T>(), T being the family's type in src/ops.
+//   - what the meaning worked out is in call.params<T>(), T being the family's type in src/ops;
+//   - some output has an element, or the kernel is to make its outputs, or the operation's line in
+//     the table of meanings has Data::kChecked. So each product of extents of an operand or an
+//     output fits, unless that operand is empty: its extents may be any, and a kernel that walks
+//     them returns first.
 // Post: every element of every output is written, and the device has done so when the next
 // operation on the same stream begins.
 //

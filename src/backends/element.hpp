@@ -75,7 +75,7 @@ EBB_BOTH Float16::operator float() const noexcept {
   const std::uint32_t mantissa = bits & 0x3ff;
   if (exponent == 0x1f) return bits_as<float>(sign | 0x7f800000 | mantissa << 13);
   if (exponent == 0) {
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // arithmetic: of values
     return sign != 0 ? -magnitude : magnitude;
   }
   return bits_as<float>(sign | (exponent + 112) << 23 | mantissa << 13);

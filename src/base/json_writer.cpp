@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kReplacement = "\\ufffd";
 
 // Bytes of the well-formed UTF-8 sequence at the front; 0 if there is none (RFC 3629).
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
+std::size_t sequence_length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) noexcept {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
   };
   const unsigned lead = byte(0);
@@ -119,6 +119,15 @@ void JsonWriter::quote(std::string_view text) {
     text.remove_prefix(taken);
   }
   out_ += '"';
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
 }
 
 }  // namespace ebb

@@ -56,4 +56,7 @@ class JsonWriter {
   bool new_line_ = false;
 };
 
+// Whether `value` writes the text as it is.
+bool is_utf8(std::string_view text) noexcept;
+
 }  // namespace ebb

@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "ebb/base/error.hpp"
 
 namespace ebb {
@@ -37,8 +35,7 @@ std::uint64_t Shape::elements() const {
   for (const std::int64_t dim : dims()) {
     if (multiply(product, static_cast<std::uint64_t>(dim))) [[likely]]
       continue;
-    // A zero extent makes the tensor empty, however large the others are.
-    if (std::ranges::find(dims(), 0) != dims().end()) return 0;
+    if (empty()) return 0;
     refuse_size(dims());
   }
   return product;

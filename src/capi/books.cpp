@@ -117,7 +117,12 @@ ebb_status ebb_report(ebb_context context, const ebb_report_options* options, ch
     char*& out = needed(text, "report");
     const ReportOptions wanted =
         options == nullptr ? ReportOptions() : to_options(read_sized(options, "report"));
-    out = copied(report(context == 0 ? nullptr : &context_of(context), wanted));
+    if (context == 0) {
+      out = copied(report(nullptr, wanted));
+    } else {
+      const Context of = context_of(context);
+      out = copied(report(&of, wanted));
+    }
   });
 }
 

@@ -11,17 +11,21 @@ namespace {
 using namespace ebb;
 using namespace ebb::capi;
 
-ContextOptions to_options(const ebb_context_options& given, Host& host) {
-  constexpr std::uint32_t kFlags = EBB_CONTEXT_NO_MINOR | EBB_CONTEXT_BACKING;
+ContextOptions to_options(const ebb_context_options& given) {
+  constexpr std::uint32_t kFlags = EBB_CONTEXT_NO_MINOR | EBB_CONTEXT_BACKING | EBB_CONTEXT_THREAD;
   if ((given.flags & ~kFlags) != 0) {
     raise(ErrorKind::kInvalidArgument,
           "[context_create] flags {:#x} were given, bits of {:#x} are allowed", given.flags,
           kFlags);
   }
   return {.name = given.name == nullptr ? "" : given.name,
-          .host = &host,
+          .own_host = std::make_unique<CallbackHost>(given),
           .minor = (given.flags & EBB_CONTEXT_NO_MINOR) == 0,
           .collect_share = given.collect_share,
+          .bound_to_thread = (given.flags & EBB_CONTEXT_THREAD) != 0,
+          .minor_step = given.minor_step,
+          .major_step = given.major_step,
+          .name_bytes = given.name_bytes,
           .backing = (given.flags & EBB_CONTEXT_BACKING) != 0};
 }
 
@@ -41,24 +45,16 @@ ebb_status ebb_context_create(const ebb_context_options* options, ebb_context* c
   return guarded([&] {
     const ebb_context_options given = read_sized(options, "context_create");
     ebb_context& made = needed(context, "context_create");
-    auto host = std::make_unique<CallbackHost>(given);
-    // From here on the name owns both; ebb_context_destroy ends them.
-    made = Context::create(to_options(given, *host)).release()->id();
-    static_cast<void>(host.release());
+    made = Context::begin(to_options(given)).id();
   });
 }
 
+// Of two threads that end it at once, one does; the other is told that it has ended.
 ebb_status ebb_context_destroy(ebb_context context) {
   return guarded([&] {
-    Context& ending = context_of(context);
-    auto* host = dynamic_cast<CallbackHost*>(ending.host());
-    if (host == nullptr) {
-      raise(ErrorKind::kWrongState, "[context_destroy] {:#x} was made in C++ and ends there",
-            context);
+    if (!context_of(context).close()) {
+      raise(ErrorKind::kStaleHandle, "[context_destroy] {:#x} has ended", context);
     }
-    // When close returns, nothing calls the host any more. Of two threads that end it at once, one
-    // gets true.
-    if (ending.close()) std::unique_ptr<CallbackHost>(host).reset();
   });
 }
 

@@ -62,24 +62,27 @@ ebb_status ebb_device_open(const ebb_device_options* options, ebb_device* device
 }
 
 ebb_status ebb_device_close(ebb_device device) {
-  return guarded([&] { Device::close(device_of(device)); });
+  return guarded([&] { Device::close(device); });
 }
 
 ebb_status ebb_device_set_budget(ebb_device device, uint64_t bytes, uint32_t mode) {
-  return guarded([&] { device_of(device).set_budget(bytes, mode_of(mode)); });
+  return guarded(
+      [&] { Device::visit(device, [&](Device& open) { open.set_budget(bytes, mode_of(mode)); }); });
 }
 
 ebb_status ebb_device_describe(ebb_device device, ebb_device_info* info) {
   return guarded([&] {
     const SizedOutput output(info, "device_describe");
-    output.write(describe(device_of(device)));
+    Device::visit(device, [&](Device& open) { output.write(describe(open)); });
   });
 }
 
 ebb_status ebb_device_trim(ebb_device device, uint64_t bytes, uint64_t* trimmed) {
   return guarded([&] {
-    const std::uint64_t given = device_of(device).trim(bytes);
-    if (trimmed != nullptr) *trimmed = given;
+    Device::visit(device, [&](Device& open) {
+      const std::uint64_t given = open.trim(bytes);
+      if (trimmed != nullptr) *trimmed = given;
+    });
   });
 }
 

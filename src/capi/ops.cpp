@@ -48,9 +48,13 @@ ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t op, const
     std::vector<ops::OpResult> far(result_capacity > kNearResults ? result_capacity : 0);
     const std::span<ops::OpResult> made =
         far.empty() ? std::span(near).first(result_capacity) : std::span(far);
-    const std::size_t count =
-        ops::run({.context = context_of(context), .device = device_of(device)}, op,
-                 {inputs, input_count}, {attributes, attribute_count}, made);
+    const NamedDevice named(device);
+    const Context maker = context_of(context);
+    const std::size_t count = ops::run({.context = maker, .device = *named}, op,
+                                       {inputs, input_count}, {attributes, attribute_count}, made);
+    named.confirm([&] {
+      for (const ops::OpResult& each : made.first(count)) maker.dispose(each.handle);
+    });
     for (std::size_t i = 0; i < count; ++i) copy_result(made[i], results[i]);
     if (result_count != nullptr) *result_count = count;
   });

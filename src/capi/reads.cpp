@@ -84,8 +84,10 @@ ebb_status ebb_tensor_copy_to(ebb_context context, ebb_handle handle, ebb_device
                               ebb_op_result* result) {
   return guarded([&] {
     ebb_op_result& copied = needed(result, "tensor_copy_to");
-    const ops::OpResult made =
-        ops::copy_to({.context = context_of(context), .device = device_of(device)}, handle);
+    const NamedDevice named(device);
+    const Context maker = context_of(context);
+    const ops::OpResult made = ops::copy_to({.context = maker, .device = *named}, handle);
+    named.confirm([&] { maker.dispose(made.handle); });
     copied.handle = made.handle;
     copied.dtype = static_cast<std::uint32_t>(made.dtype);
     copied.rank = static_cast<std::uint32_t>(made.shape.rank());

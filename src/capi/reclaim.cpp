@@ -4,6 +4,8 @@
 #include "capi/names.hpp"
 #include "capi/sized.hpp"
 
+static_assert(EBB_CANNOT_COLLECT == ebb::kCannotCollect);
+
 namespace {
 
 using namespace ebb;
@@ -44,11 +46,34 @@ int ebb_reclaim_get(void) { return reclaiming() ? 1 : 0; }
 
 void ebb_orphan(ebb_handle handle) { Context::orphan(handle); }
 
-ebb_status ebb_safe_point(ebb_context context, ebb_device device, uint64_t upcoming,
+ebb_status ebb_safe_point(ebb_context context, ebb_device device, uint64_t upcoming, uint32_t flags,
                           ebb_drained* drained) {
   return guarded([&] {
     const DrainedOutput output(drained, "safe_point");
-    output.write(context_of(context).safe_point(optional_device(device), upcoming));
+    if ((flags & ~std::uint32_t{EBB_SAFE_POINT_SCOPED}) != 0) {
+      raise(ErrorKind::kInvalidArgument,
+            "[safe_point] flags {:#x} were given, bits of {:#x} are allowed", flags,
+            std::uint32_t{EBB_SAFE_POINT_SCOPED});
+    }
+    output.write(context_of(context).safe_point(optional_device(device), upcoming,
+                                                (flags & EBB_SAFE_POINT_SCOPED) != 0));
+  });
+}
+
+ebb_status ebb_idle(ebb_context context, uint32_t* again_ms, ebb_drained* drained) {
+  return guarded([&] {
+    const DrainedOutput output(drained, "idle");
+    uint32_t& again = needed(again_ms, "idle");
+    Drained found;
+    again = context_of(context).idle(&found);
+    output.write(found);
+  });
+}
+
+ebb_status ebb_walk(ebb_context context, uint64_t list, uint64_t entries, ebb_drained* drained) {
+  return guarded([&] {
+    const DrainedOutput output(drained, "walk");
+    output.write(context_of(context).walk(list, entries));
   });
 }
 

@@ -45,13 +45,13 @@ std::uint64_t checked_bytes(std::uint64_t bytes, const char* who) {
   return bytes;
 }
 
-ForeignSpec to_spec(const ebb_foreign_spec& given) {
+ForeignSpec to_spec(const ebb_foreign_spec& given, Device* device) {
   if ((given.flags & ~std::uint32_t{EBB_ADOPT_UNWATCHED}) != 0) [[unlikely]] {
     raise(ErrorKind::kInvalidArgument,
           "[tensor_adopt] flags {:#x} were given, bits of {:#x} are allowed", given.flags,
           std::uint32_t{EBB_ADOPT_UNWATCHED});
   }
-  return {.device = &device_of(given.device),
+  return {.device = device,
           .key = given.key,
           .bytes = checked_bytes(given.bytes, "tensor_adopt"),
           .tag = given.tag,
@@ -86,8 +86,12 @@ extern "C" {
 ebb_status ebb_tensor_create(ebb_context context, const ebb_tensor_spec* spec, ebb_handle* handle) {
   return guarded([&] {
     const ebb_tensor_spec given = read_sized(spec, "tensor_create");
-    ebb_handle& made = needed(handle, "tensor_create");
-    made = context_of(context).make(to_spec(given, &device_of(given.device), "tensor_create"));
+    ebb_handle& result = needed(handle, "tensor_create");
+    const NamedDevice device(given.device);
+    const Context maker = context_of(context);
+    const Handle made = maker.make(to_spec(given, &*device, "tensor_create"));
+    device.confirm([&] { maker.dispose(made); });
+    result = made;
   });
 }
 
@@ -103,8 +107,12 @@ ebb_status ebb_tensor_view(ebb_context context, ebb_handle base, uint64_t byte_o
 ebb_status ebb_tensor_adopt(ebb_context context, const ebb_foreign_spec* spec, ebb_handle* handle) {
   return guarded([&] {
     const ebb_foreign_spec given = read_sized(spec, "tensor_adopt");
-    ebb_handle& made = needed(handle, "tensor_adopt");
-    made = context_of(context).adopt(to_spec(given));
+    ebb_handle& result = needed(handle, "tensor_adopt");
+    const NamedDevice device(given.device);
+    const Context adopter = context_of(context);
+    const Handle made = adopter.adopt(to_spec(given, &*device));
+    device.confirm([&] { adopter.dispose(made); });
+    result = made;
   });
 }
 
@@ -118,6 +126,23 @@ ebb_status ebb_tensor_rebook(ebb_context context, ebb_handle handle, ebb_device 
 
 ebb_status ebb_tensor_dispose(ebb_context context, ebb_handle handle) {
   return guarded([&] { context_of(context).dispose(handle); });
+}
+
+ebb_status ebb_tensor_made_at(ebb_context context, ebb_handle handle, ebb_site site) {
+  return guarded([&] { context_of(context).made_at(handle, site); });
+}
+
+ebb_status ebb_tensors_end(ebb_context context, const ebb_handle* handles, size_t count,
+                           uint32_t reason) {
+  return guarded([&] {
+    const Context ending = context_of(context);
+    if (reason > EBB_ENDED_RECLAIMED) {
+      raise(ErrorKind::kInvalidArgument, "[tensors_end] reason {} was given, 0 to {} are allowed",
+            reason, static_cast<int>(EBB_ENDED_RECLAIMED));
+    }
+    if (count == 0) return;
+    ending.end_all({&needed(handles, "tensors_end"), count}, static_cast<Reason>(reason));
+  });
 }
 
 ebb_status ebb_tensor_describe(ebb_context context, ebb_handle handle, ebb_tensor_info* info) {

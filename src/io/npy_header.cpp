@@ -1,11 +1,13 @@
 #include "io/npy_header.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
 #include <vector>
 
 #include "ebb/base/error.hpp"
+#include "io/excerpt.hpp"
 
 namespace ebb::io {
 namespace {
@@ -42,7 +44,8 @@ DType dtype_of(string_view descr) {
     if (name.descr == descr) return name.dtype;
   }
   raise(ErrorKind::kUnsupported,
-        "[npy] dtype '{}' was given, <f4 <i4 |b1 <c8 <f8 <i8 |u1 <f2 |i1 are allowed", descr);
+        "[npy] dtype '{}' was given, <f4 <i4 |b1 <c8 <f8 <i8 |u1 <f2 |i1 are allowed",
+        excerpt(descr));
 }
 
 // As much of Python's grammar as the dictionary needs.
@@ -64,7 +67,8 @@ class Dictionary {
       } else if (key == "shape" && !std::exchange(has_shape, true)) {
         header.shape = shape();
       } else {
-        refuse("key '{}' is in the header, descr, fortran_order and shape are allowed once", key);
+        refuse("key '{}' is in the header, descr, fortran_order and shape are allowed once",
+               excerpt(key));
       }
       if (!take(',')) {
         expect('}');
@@ -108,7 +112,7 @@ class Dictionary {
     skip_space();
     for (const string_view word : {"True", "False"}) {
       if (text_.substr(at_).starts_with(word)) {
-        at_ += word.size();
+        at_ += word.size();  // arithmetic: within the text
         return word == "True";
       }
     }
@@ -156,19 +160,24 @@ std::size_t little_endian(string_view bytes) noexcept {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> file) {
-  const string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (!text.starts_with(kMagic) || text.size() < 10) {
-    refuse("the file has {} bytes and does not begin as a .npy file", text.size());
+NpyHeader parse_npy_header(Source& file) {
+  constexpr std::size_t kShortest = 10, kWide = 12;  // magic, version, length in 2 or 4 bytes
+  const auto text_at = [&](std::size_t at, std::size_t count) {
+    const auto bytes = file.bytes(at, count);
+    return string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const string_view head = text_at(0, std::min<std::uint64_t>(file.size(), kWide));
+  if (!head.starts_with(kMagic) || head.size() < kShortest) {
+    refuse("the file has {} bytes and does not begin as a .npy file", file.size());
   }
-  const int version = text[6];
+  const int version = head[6];
   if (version < 1 || version > 3) refuse("version {} was given, 1 to 3 are allowed", version);
-  const std::size_t digits = version == 1 ? 2 : 4, begin = 8 + digits;
-  if (text.size() < begin) refuse("the file ends in its header");
-  const std::size_t length = little_endian(text.substr(8, digits));
-  if (length > text.size() - begin) refuse("the header has {} bytes, the file ends before", length);
-  NpyHeader header = Dictionary(text.substr(begin, length)).parse();
-  header.data_at = begin + length;
+  const std::size_t begin = version == 1 ? kShortest : kWide;
+  if (head.size() < begin) refuse("the file ends in its header");
+  const std::size_t length = little_endian(head.substr(8, begin - 8));
+  if (length > file.size() - begin) refuse("the header has {} bytes, the file ends before", length);
+  NpyHeader header = Dictionary(text_at(begin, length)).parse();
+  header.data_at = begin + length;  // arithmetic: within the file
   return header;
 }
 
@@ -196,7 +205,7 @@ std::string format_npy_header(DType dtype, const Shape& shape) {
   std::string header(kMagic);
   header +=
       {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
-  return header + text;
+  return header + text;  // arithmetic: of texts
 }
 
 }  // namespace ebb::io

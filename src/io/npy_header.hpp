@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "ebb/base/dtype.hpp"
 #include "ebb/base/shape.hpp"
+#include "io/file.hpp"
 
 namespace ebb::io {
 
@@ -20,7 +20,7 @@ struct NpyHeader {
 };
 
 // Throws Error(kInvalidArgument), Error(kUnsupported) for a dtype that Ebb does not have.
-NpyHeader parse_npy_header(std::span<const std::byte> file);
+NpyHeader parse_npy_header(Source& file);
 // As NumPy writes it: version 1.0, padded so that the elements begin at a multiple of 64.
 std::string format_npy_header(DType dtype, const Shape& shape);
 

@@ -1,37 +1,21 @@
 #include "ebb/io/safetensors.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_writer.hpp"
+#include "ebb/base/checked.hpp"
 #include "io/elements.hpp"
+#include "io/excerpt.hpp"
 #include "io/file.hpp"
+#include "io/safetensors_header.hpp"
 
 namespace ebb::io {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMostHeader = 100'000'000;  // the format's own limit
-constexpr std::string_view kMetadata = "__metadata__";
-
-struct Name {
-  DType dtype;
-  std::string_view name;
-};
-constexpr auto kNames = std::to_array<Name>({{DType::kFloat32, "F32"},
-                                             {DType::kInt32, "I32"},
-                                             {DType::kBool, "BOOL"},
-                                             {DType::kComplex64, "C64"},
-                                             {DType::kFloat64, "F64"},
-                                             {DType::kInt64, "I64"},
-                                             {DType::kUint8, "U8"},
-                                             {DType::kFloat16, "F16"},
-                                             {DType::kBfloat16, "BF16"},
-                                             {DType::kInt8, "I8"}});
 
 template <typename... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
@@ -41,116 +25,30 @@ template <typename... Args>
 
 // ---- reading
 
-struct Entry {
-  std::string name;
-  DType dtype;
-  Shape shape;
-  std::uint64_t begin, end;  // of its elements in the data
-};
-
-// Two of a name in one object would let readers disagree on which one counts. An object is no
-// deeper than a tensor's or the metadata's, an array no deeper than a shape.
-class StrictKeys {
- public:
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    constexpr int kDeepest = 3;
-    if (depth > kDeepest) refuse("the header is nested {} deep, {} is allowed", depth, kDeepest);
-    if (event == Json::parse_event_t::object_start) {
-      keys_[static_cast<std::size_t>(depth)].clear();
-    } else if (event == Json::parse_event_t::key) {
-      const auto [at, fresh] =
-          keys_[static_cast<std::size_t>(depth) - 1].insert(parsed.get<std::string>());
-      if (!fresh) refuse("key '{}' is twice in the header", *at);
-    }
-    return true;
-  }
-
- private:
-  std::array<std::set<std::string>, 4> keys_;
-};
-
-Json parse_header(std::span<const std::byte> bytes) {
-  const auto* text = reinterpret_cast<const char*>(bytes.data());
-  if (bytes.empty() || *text != '{') refuse("the header does not begin with an object");
-  try {
-    return Json::parse(text, text + bytes.size(), StrictKeys());
-  } catch (const Json::exception& error) {
-    refuse("the header is not JSON: {}", error.what());
-  }
-}
-
-// The text may be any bytes of the file's, also some that are no text.
-std::string shown(const Json& json) {
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-DType dtype_named(const Json& name) {
-  for (const Name& each : kNames) {
-    if (name == each.name) return each.dtype;
-  }
-  raise(ErrorKind::kUnsupported,
-        "[safetensors] dtype {} was given, F64 F32 F16 BF16 I64 I32 I8 U8 BOOL C64 are allowed",
-        shown(name));
-}
-
-Shape shape_from(const Json& dims) {
-  std::vector<std::int64_t> extents;
-  const bool few = dims.is_array() && dims.size() <= kMaxRank;
-  for (std::size_t i = 0; few && i < dims.size(); ++i) {
-    if (!dims[i].is_number_unsigned() || dims[i].get<std::uint64_t>() > INT64_MAX) break;
-    extents.push_back(dims[i].get<std::int64_t>());
-  }
-  if (!few || extents.size() != dims.size()) {
-    refuse("shape {} was given, up to {} extents are allowed", shown(dims), kMaxRank);
-  }
-  return Shape(extents);
-}
-
-Entry entry_from(const std::string& name, const Json& json) {
-  const bool whole = json.is_object() && json.size() == 3 && json.contains("dtype") &&
-                     json.contains("shape") && json.contains("data_offsets");
-  if (!whole) refuse("tensor '{}' has not just dtype, shape and data_offsets", name);
-  const Json& offsets = json["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
-      !offsets[1].is_number_unsigned()) {
-    refuse("tensor '{}' has data_offsets {}, a begin and an end are allowed", name, shown(offsets));
-  }
-  return {name, dtype_named(json["dtype"]), shape_from(json["shape"]), offsets[0], offsets[1]};
-}
-
-std::map<std::string, std::string> metadata_from(const Json& json) {
-  std::map<std::string, std::string> metadata;
-  if (!json.is_object()) refuse("{} is not an object", kMetadata);
-  for (const auto& [key, value] : json.items()) {
-    if (!value.is_string()) refuse("note '{}' is {}, a string is allowed", key, shown(value));
-    metadata[key] = value.get<std::string>();
-  }
-  return metadata;
-}
-
 // In the order of their data, which they must cover: a gap could hide something.
-void check_cover(std::vector<Entry>& entries, std::uint64_t size) {
-  std::ranges::stable_sort(entries, [](const Entry& a, const Entry& b) {
+void check_cover(std::vector<SafetensorsEntry>& entries, std::uint64_t size) {
+  std::ranges::stable_sort(entries, [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   std::uint64_t at = 0;
-  for (const Entry& entry : entries) {
+  for (const SafetensorsEntry& entry : entries) {
     const std::uint64_t needed = bytes_of(entry.shape, size_of(entry.dtype));
     if (entry.begin != at || entry.end < entry.begin || entry.end - entry.begin != needed) {
-      refuse("tensor '{}' is at {} to {}, {} bytes from {} on are allowed", entry.name, entry.begin,
-             entry.end, needed, at);
+      refuse("tensor '{}' is at {} to {}, {} bytes from {} on are allowed", excerpt(entry.name),
+             entry.begin, entry.end, needed, at);
     }
     at = entry.end;
   }
   if (at != size) refuse("the tensors have {} bytes, the file has {}", at, size);
 }
 
-std::uint64_t header_length(std::span<const std::byte> file) {
+std::uint64_t header_length(Source& file) {
   if (file.size() < kLengthBytes)
     refuse("the file has {} bytes, 8 at least are needed", file.size());
+  const std::span<const std::byte> digits = file.bytes(0, kLengthBytes);
   std::uint64_t length = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
-    length = length << 8 | static_cast<std::uint8_t>(file[i]);
+    length = length << 8 | static_cast<std::uint8_t>(digits[i]);
   if (length > kMostHeader) refuse("the header has {} bytes, {} are allowed", length, kMostHeader);
   if (length > file.size() - kLengthBytes) {
     refuse("the header has {} bytes, the file ends before", length);
@@ -158,14 +56,23 @@ std::uint64_t header_length(std::span<const std::byte> file) {
   return length;
 }
 
-// ---- writing
-
-std::string_view name_in_file(DType dtype) {
-  for (const Name& each : kNames) {
-    if (each.dtype == dtype) return each.name;
+SafeTensors parse(Source& file) {
+  const std::uint64_t length = header_length(file);
+  const std::uint64_t data_at = kLengthBytes + length;
+  SafetensorsHeader header = parse_safetensors_header(file.bytes(kLengthBytes, length));
+  check_cover(header.entries, file.size() - data_at);
+  SafeTensors content;
+  content.metadata = std::move(header.metadata);
+  for (const SafetensorsEntry& entry : header.entries) {
+    const Tensor& tensor =
+        content.tensors.emplace_back(entry.name, make_tensor(entry.dtype, entry.shape)).second;
+    // arithmetic: check_cover held them against the file
+    fill(tensor, file.bytes(data_at + entry.begin, entry.end - entry.begin));
   }
-  raise(ErrorKind::kUnsupported, "[safetensors] it has no name for dtype {}", name_of(dtype));
+  return content;
 }
+
+// ---- writing
 
 struct Piece {
   const std::string* name;
@@ -178,9 +85,9 @@ struct Piece {
 // The largest elements first: all are aligned then.
 std::vector<Piece> pieces_of(const SafeTensors& content) {
   std::vector<Piece> pieces;
-  std::set<std::string_view> names{kMetadata};
+  std::set<std::string_view> names{kSafetensorsNotes};
   for (const auto& [name, tensor] : content.tensors) {
-    if (!names.insert(name).second) refuse("'{}' is twice, names are unique", name);
+    if (!names.insert(name).second) refuse("'{}' is twice, names are unique", excerpt(name));
     const DType dtype = tensor.dtype();
     const Shape shape = tensor.shape();
     pieces.push_back({&name, &tensor, dtype, shape, bytes_of(shape, size_of(dtype))});
@@ -190,23 +97,51 @@ std::vector<Piece> pieces_of(const SafeTensors& content) {
   return pieces;
 }
 
+void write_entry(JsonWriter& json, const Piece& piece, std::uint64_t at) {
+  json.key(*piece.name);
+  json.begin_object();
+  json.member("dtype", safetensors_name(piece.dtype));
+  json.key("shape");
+  json.begin_array();
+  for (const std::int64_t extent : piece.shape.dims()) json.value(extent);
+  json.end_array();
+  json.key("data_offsets");
+  json.begin_array();
+  json.value(at);
+  json.value(checked_add(at, piece.bytes));
+  json.end_array();
+  json.end_object();
+}
+
+void write_metadata(JsonWriter& json, const std::map<std::string, std::string>& metadata) {
+  if (metadata.empty()) return;
+  json.key(kSafetensorsNotes);
+  json.begin_object();
+  for (const auto& [key, value] : metadata) json.member(key, value);
+  json.end_object();
+}
+
+void check_text(const SafeTensors& content) {
+  const bool names = std::ranges::all_of(
+      content.tensors, is_utf8, [](const auto& each) { return std::string_view(each.first); });
+  const bool notes = std::ranges::all_of(content.metadata, [](const auto& each) {
+    return is_utf8(each.first) && is_utf8(each.second);
+  });
+  if (!names || !notes) refuse("a name or a note is not UTF-8");
+}
+
 std::string header_of(const SafeTensors& content, const std::vector<Piece>& pieces) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  if (!content.metadata.empty()) json[std::string(kMetadata)] = content.metadata;
+  check_text(content);
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  write_metadata(json, content.metadata);
   std::uint64_t at = 0;
   for (const Piece& piece : pieces) {
-    const auto dims = piece.shape.dims();
-    json[*piece.name] = {{"dtype", name_in_file(piece.dtype)},
-                         {"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
-                         {"data_offsets", {at, at + piece.bytes}}};
-    at += piece.bytes;
+    write_entry(json, piece, at);
+    at = checked_add(at, piece.bytes);
   }
-  std::string text;
-  try {
-    text = json.dump();
-  } catch (const nlohmann::json::exception&) {
-    refuse("a name or a note is not UTF-8");
-  }
+  json.end_object();
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
   if (text.size() > kMostHeader)
     refuse("the header has {} bytes, {} are allowed", text.size(), kMostHeader);
@@ -219,40 +154,23 @@ const Tensor& SafeTensors::at(std::string_view name) const {
   for (const auto& [each, tensor] : tensors) {
     if (each == name) return tensor;
   }
-  refuse("there is no tensor '{}'", name);
+  refuse("there is no tensor '{}'", excerpt(name));
 }
 
 SafeTensors parse_safetensors(std::span<const std::byte> file) {
-  const std::uint64_t length = header_length(file);
-  const Json header = parse_header(file.subspan(kLengthBytes, length));
-  const std::span<const std::byte> data = file.subspan(kLengthBytes + length);
-  SafeTensors content;
-  std::vector<Entry> entries;
-  for (const auto& [name, value] : header.items()) {
-    if (name == kMetadata) {
-      content.metadata = metadata_from(value);
-    } else {
-      entries.push_back(entry_from(name, value));
-    }
-  }
-  check_cover(entries, data.size());
-  for (const Entry& entry : entries) {
-    content.tensors.emplace_back(
-        entry.name,
-        make_tensor(entry.dtype, entry.shape, data.subspan(entry.begin, entry.end - entry.begin)));
-  }
-  return content;
+  MemorySource source(file);
+  return parse(source);
 }
 
 SafeTensors load_safetensors(const std::filesystem::path& path) {
-  return parse_file(path, "safetensors", parse_safetensors);
+  return parse_file(path, "safetensors", parse);
 }
 
 std::vector<std::byte> format_safetensors(const SafeTensors& content) {
   const std::vector<Piece> pieces = pieces_of(content);
   const std::string header = header_of(content, pieces);
   std::uint64_t total = kLengthBytes + header.size();
-  for (const Piece& piece : pieces) total += piece.bytes;
+  for (const Piece& piece : pieces) total = checked_add(total, piece.bytes);
   std::vector<std::byte> file(total);
   for (std::size_t i = 0; i < kLengthBytes; ++i) {
     file[i] = static_cast<std::byte>(header.size() >> (8 * i));

@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
+#include "base/fork.hpp"
+#include "base/process_barrier.hpp"
+#include "ebb/base/bytes.hpp"
 #include "ebb/base/error.hpp"
 #include "ebb/memory/simulated_device.hpp"
 #include "ebb/memory/system_heap.hpp"
@@ -18,6 +22,7 @@ constexpr std::size_t kEverything = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostCapacity = std::size_t{1} << 40;
 
 constinit std::array<std::atomic<HeapMaker>, kDeviceKinds> heap_makers{};
+constinit std::atomic<const DeviceBooks*> device_books{nullptr};
 
 std::unique_ptr<Heap> made_by_backend(const DeviceOptions& options) {
   const HeapMaker maker = heap_makers[static_cast<std::size_t>(options.kind)].load();
@@ -46,12 +51,6 @@ std::unique_ptr<Heap> make_heap(DeviceOptions& options) {
   return nullptr;
 }
 
-// A kept device serves the next of its kind; a GPU only the next of its name.
-bool takes_over(const Device& kept, const DeviceOptions& options) noexcept {
-  return kept.kind() == options.kind &&
-         (kept.kind() != DeviceKind::kCuda || kept.name() == options.name);
-}
-
 }  // namespace
 
 DeviceKind kind_of_name(std::string_view name) noexcept {
@@ -62,10 +61,28 @@ void install_heap_maker(DeviceKind kind, HeapMaker maker) noexcept {
   heap_makers[static_cast<std::size_t>(kind)].store(maker);
 }
 
+void install_device_books(const DeviceBooks& books) noexcept { device_books.store(&books); }
+
+// Names. An id is an index and, above it, how often the index had been given back before. So an id
+// comes once; an index that has had all its generations is not used again.
+//
+// Closing. Whoever uses a device by its id finds it without a lock, takes something of it (a block,
+// a foreign tensor's bytes) and then looks whether it still has that id: if so it is the device
+// that was meant, and it cannot close before that something ends. close() does the same from the
+// other side: it takes the id away, and then looks whether anything is in use. The barrier between
+// the two makes sure that one of them sees the other. Where close() finds that it was too late, the
+// device gets its id back; whoever found none meanwhile asks again under the lock.
 class DeviceRegistry {
  public:
   static DeviceRegistry& instance() {
-    static DeviceRegistry* registry = std::make_unique<DeviceRegistry>().release();
+    static DeviceRegistry* registry = [] {
+      static constinit ForkHook hook{ForkRank::kDevices,
+                                     []() noexcept { instance().mutex_.lock(); },
+                                     []() noexcept { instance().mutex_.unlock(); },
+                                     []() noexcept { instance().mutex_.unlock(); }};
+      at_fork(hook);
+      return std::make_unique<DeviceRegistry>().release();
+    }();
     return *registry;
   }
 
@@ -74,20 +91,13 @@ class DeviceRegistry {
     if (Device* known = find_open(options.name)) return open_again(*known, options);
     for (auto& device : devices_) {
       if (device != nullptr && device->openings_ == 0 && takes_over(*device, options)) {
-        device->reopen(std::move(options));
+        device->reopen(kept_name(options.name), options);
         return publish(*device);
       }
     }
-    const auto free = std::find(devices_.begin() + 1, devices_.end(), nullptr);
-    if (free == devices_.end()) {
-      raise(ErrorKind::kWrongState,
-            "[device] {} devices are open or were (a closed one is kept for its kind), no more are "
-            "allowed",
-            kMaxDevices - 1);
-    }
-    const auto id = static_cast<DeviceId>(free - devices_.begin());
-    *free = std::make_unique<Device>(id, std::move(options));
-    return publish(**free);
+    const DeviceIndex index = free_index();
+    devices_[index] = std::make_unique<Device>(index, kept_name(options.name), options);
+    return publish(*devices_[index]);
   }
 
   void close(Device& device) {
@@ -95,32 +105,48 @@ class DeviceRegistry {
     if (device.openings_ == 0) {
       raise(ErrorKind::kWrongState, "[device] {} is closed already", device.name());
     }
-    if (device.openings_ == 1 && device.in_use() != 0) {
-      raise(ErrorKind::kWrongState,
-            "[device] {} has {} bytes in use; end its tensors before closing it", device.name(),
-            device.in_use());
-    }
-    if (--device.openings_ > 0) return;
-    found_[device.id()].store(nullptr, std::memory_order_release);
-    if (device.kind() == DeviceKind::kCustom) {
-      devices_[device.id()].reset();
-    } else {
-      device.trim(kEverything);  // or the next opening had it, whatever its budget
-    }
+    close_open(device);
+  }
+  void close(DeviceId id) {
+    std::lock_guard guard(mutex_);
+    close_open(named(id));
+  }
+  void visit(DeviceId id, const std::function<void(Device&)>& use) {
+    std::lock_guard guard(mutex_);
+    use(named(id));
   }
 
-  Device* find(DeviceId id) const noexcept {
-    return id < kMaxDevices ? found_[id].load(std::memory_order_acquire) : nullptr;
+  Device* find(DeviceId id) noexcept {
+    if (Device* device = find_quickly(id)) return device;
+    if (id == 0 || at(id % kMaxDevices) == nullptr) return nullptr;
+    std::lock_guard guard(mutex_);  // it may be about to close, and stay open after all
+    return find_quickly(id);
   }
   Device* find(std::string_view name) noexcept {
     std::lock_guard guard(mutex_);
     return find_open(name);
   }
+  Device* at(DeviceIndex index) const noexcept {
+    return index < kMaxDevices ? found_[index].load(std::memory_order_acquire) : nullptr;
+  }
 
  private:
+  static constexpr DeviceId kGenerations = DeviceId(-1) / kMaxDevices;
+
+  Device* find_quickly(DeviceId id) const noexcept {
+    Device* device = at(id % kMaxDevices);
+    return device != nullptr && id != 0 && device->id() == id ? device : nullptr;
+  }
+  Device& named(DeviceId id) const {
+    Device* device = find_quickly(id);
+    if (device == nullptr) {
+      raise(ErrorKind::kStaleHandle, "[device] {} was closed, or never was", id);
+    }
+    return *device;
+  }
   Device* find_open(std::string_view name) noexcept {
     for (auto& device : devices_) {
-      if (device != nullptr && device->openings_ > 0 && device->name_ == name) return device.get();
+      if (device != nullptr && device->openings_ > 0 && device->name() == name) return device.get();
     }
     return nullptr;
   }
@@ -132,16 +158,73 @@ class DeviceRegistry {
     ++device.openings_;
     return device;
   }
-  Device& publish(Device& device) {
+  // A closed device is destroyed or kept for its kind; it is in the way only while it is kept.
+  bool takes_over(const Device& kept, const DeviceOptions& options) const noexcept {
+    return kept.kind() == options.kind && generations_[kept.index()] < kGenerations &&
+           (kept.kind() != DeviceKind::kCuda || kept.name() == options.name);
+  }
+  DeviceIndex free_index() const {
+    for (DeviceIndex index = 1; index < kMaxDevices; ++index)
+      if (devices_[index] == nullptr && generations_[index] < kGenerations) return index;
+    raise(ErrorKind::kWrongState,
+          "[device] {} devices are open or were (a closed one is kept for its kind), no more are "
+          "allowed",
+          kMaxDevices - 1);
+  }
+  // Readers may have a name in their hands while the device is opened under another.
+  const std::string& kept_name(std::string_view name) { return *names_.emplace(name).first; }
+
+  Device& publish(Device& device) noexcept {
     device.openings_ = 1;
-    found_[device.id()].store(&device, std::memory_order_release);
+    device.id_.store(generations_[device.index()] * kMaxDevices + device.index(),
+                     std::memory_order_release);
+    found_[device.index()].store(&device, std::memory_order_release);
     return device;
+  }
+
+  void close_open(Device& device) {
+    if (device.openings_ > 1) {
+      --device.openings_;
+      return;
+    }
+    refuse_if_used(device);
+    const DeviceId id = device.id_.exchange(0);
+    static_cast<void>(process_barrier());  // where there is none the exchange is what we have
+    try {
+      refuse_if_used(device);
+    } catch (...) {
+      device.id_.store(id, std::memory_order_release);
+      throw;
+    }
+    device.openings_ = 0;
+    ++generations_[device.index()];
+    found_[device.index()].store(nullptr, std::memory_order_release);
+    if (const DeviceBooks* books = device_books.load()) books->closed(device.index());
+    if (device.kind() == DeviceKind::kCustom) {
+      devices_[device.index()].reset();
+    } else {
+      device.trim(kEverything);  // or the next opening had it, whatever its budget
+    }
+  }
+  static void refuse_if_used(const Device& device) {
+    const DeviceBooks* books = device_books.load();
+    const std::uint64_t bytes = device.in_use();
+    if (bytes == 0 && (books == nullptr || !books->in_use(device.index()))) return;
+    raise(ErrorKind::kWrongState,
+          "[device] {} has {} bytes in use; end its tensors before closing it", device.name(),
+          bytes);
   }
 
   std::mutex mutex_;
   std::array<std::unique_ptr<Device>, kMaxDevices> devices_;  // [0] stays empty
   std::array<std::atomic<Device*>, kMaxDevices> found_{};
+  std::array<DeviceId, kMaxDevices> generations_{};  // how often an index was given back
+  std::set<std::string, std::less<>> names_;         // of all devices there ever were
 };
+
+// Made when the library is loaded: a fork while another thread is making it would leave the child
+// waiting for that.
+[[maybe_unused]] static const DeviceRegistry& g_made_at_load = DeviceRegistry::instance();
 
 Device& Device::open(DeviceOptions options) {
   if (options.name.empty()) raise(ErrorKind::kInvalidArgument, "[device] a name is needed");
@@ -158,58 +241,95 @@ Device& Device::open(DeviceOptions options) {
 }
 
 void Device::close(Device& device) { DeviceRegistry::instance().close(device); }
+void Device::close(DeviceId id) { DeviceRegistry::instance().close(id); }
 Device* Device::find(DeviceId id) noexcept { return DeviceRegistry::instance().find(id); }
+void Device::visit(DeviceId id, const std::function<void(Device&)>& use) {
+  DeviceRegistry::instance().visit(id, use);
+}
+Device* Device::at(DeviceIndex index) noexcept { return DeviceRegistry::instance().at(index); }
 Device* Device::find(std::string_view name) noexcept {
   return DeviceRegistry::instance().find(name);
 }
 
-Device::Device(DeviceId id, DeviceOptions options)
-    : id_(id), kind_(options.kind), heap_(make_heap(options)) {
+Device::Device(DeviceIndex index, const std::string& name, DeviceOptions& options)
+    : index_(index), kind_(options.kind), name_(&name), heap_(make_heap(options)) {
   if (heap_ != nullptr) {
     limit_ = std::make_unique<LimitHeap>(*heap_);
     pool_ = std::make_unique<Pool>(*limit_);
     link_ = heap_->link();
   }
-  reopen(std::move(options));
+  reopen(name, options);
 }
 
-void Device::reopen(DeviceOptions options) {
-  name_ = std::move(options.name);
+void Device::reopen(const std::string& name, const DeviceOptions& options) {
+  name_.store(&name, std::memory_order_release);
   capacity_ = kind_ == DeviceKind::kSimulated ? options.capacity : kEverything;
   foreign_peak_.store(0, std::memory_order_relaxed);
-  if (kind_ == DeviceKind::kCuda && options.budget == 0) {
-    options.budget = heap_->traits().capacity;  // a share of what was free: others use it too
-  }
-  set_budget(options.budget, options.mode);
+  if (pool_ != nullptr) pool_->reset_peak();
+  // Of a GPU, a share of what was free: others use it too.
+  const bool share = kind_ == DeviceKind::kCuda && options.budget == 0;
+  set_budget(share ? heap_->traits().capacity : options.budget, options.mode);
 }
 
-void Device::set_budget(std::uint64_t bytes, BudgetMode mode) noexcept {
+void Device::set_budget(std::uint64_t bytes, BudgetMode mode) {
+  const std::size_t granule = heap_ == nullptr ? 0 : heap_->traits().granule;
+  if (bytes != 0 && bytes < granule) {
+    raise(ErrorKind::kInvalidArgument,
+          "[device] {}: a budget of {} was given, but its memory comes {} at a time: at least that "
+          "is needed, or 0 for none",
+          name(), format_bytes(bytes), format_bytes(granule));
+  }
   budget_.store(bytes, std::memory_order_relaxed);
   mode_.store(mode, std::memory_order_relaxed);
+  ceiling_.store(0, std::memory_order_relaxed);
   if (limit_ == nullptr) return;
-  const std::size_t limit = std::min(bytes == 0 ? kEverything : bytes, capacity_);
-  limit_->set_limit(limit);
+  apply_limit();
+  trims_to_skip_.store(0, std::memory_order_relaxed);
+  last_skip_.store(0, std::memory_order_relaxed);
   if (over_committed()) trim_to_budget();
 }
 
-void Device::trim_to_budget() noexcept {
+void Device::apply_limit() noexcept {
+  const std::uint64_t bytes = limit();
+  limit_->set_limit(std::min(bytes == 0 ? kEverything : bytes, capacity_));
+}
+
+void Device::set_ceiling(std::uint64_t bytes) noexcept {
+  ceiling_.store(bytes, std::memory_order_relaxed);
+  if (limit_ != nullptr) apply_limit();
+}
+
+// Other threads may pass the limit meanwhile: a soft one does not mind.
+Block Device::allocate_past_budget(std::size_t bytes, StreamId stream) noexcept {
+  limit_->set_limit(capacity_);
+  const Block block = pool_->allocate(bytes, stream);
+  set_ceiling(std::max<std::uint64_t>(ceiling(), limit_->committed()));
+  return block;
+}
+
+bool Device::trim_to_budget() noexcept {
   const std::size_t committed = limit_->committed();
   const std::size_t limit = limit_->limit();
-  if (committed > limit) pool_->trim(committed - limit);
+  return committed > limit && pool_->trim(committed - limit) != 0;
+}
+
+// What is in use does not come back by being asked for at every allocation. After a trim that gave
+// nothing the next allocations go without, twice as many each time. Threads that race here trim
+// once more or less.
+void Device::trim_to_budget_in_turn() noexcept {
+  constexpr std::uint32_t kMostSkipped = 256;
+  const std::uint32_t left = trims_to_skip_.load(std::memory_order_relaxed);
+  if (left != 0) return trims_to_skip_.store(left - 1, std::memory_order_relaxed);
+  const std::uint32_t last = last_skip_.load(std::memory_order_relaxed);
+  const std::uint32_t next = trim_to_budget() ? 0 : std::clamp(2 * last, 1u, kMostSkipped);
+  last_skip_.store(next, std::memory_order_relaxed);
+  trims_to_skip_.store(next, std::memory_order_relaxed);
 }
 
 std::size_t Device::trim(std::size_t bytes) noexcept {
   if (foreign()) return 0;
   pool_->wait_pending();
   return pool_->trim(bytes);
-}
-
-void Device::join(ForeignShard& shard) noexcept {
-  shard.joined = true;
-  shard.next = shards_.load(std::memory_order_relaxed);
-  while (!shards_.compare_exchange_weak(shard.next, &shard, std::memory_order_release,
-                                        std::memory_order_relaxed)) {
-  }
 }
 
 void Device::raise_peak(std::uint64_t bytes) noexcept {
@@ -220,7 +340,7 @@ void Device::raise_peak(std::uint64_t bytes) noexcept {
 }
 
 std::uint64_t Device::in_use() const noexcept {
-  return foreign() ? foreign_in_use() : pool_->stats().in_use;
+  return foreign() ? foreign_bytes_.load() : pool_->stats().in_use;
 }
 std::uint64_t Device::committed() const noexcept {
   return foreign() ? in_use() : limit_->committed();

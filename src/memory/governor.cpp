@@ -15,20 +15,41 @@ std::uint64_t steady_now() {
 
 GovernorOptions completed(GovernorOptions options) noexcept {
   if (options.now == nullptr) options.now = &steady_now;
-  if (!(options.share > 0)) options.share = GovernorOptions{}.share;
+  if (!(options.share > 0)) options.share = shares::kUsual;
   options.share = std::min(options.share, 1.0);
+  if (!options.minor) options.minor_step = 0;
   return options;
+}
+
+// In an overrun: how far a device may fill whose reachable bytes are known, or are not.
+std::uint64_t ceiling_over(std::uint64_t reachable) noexcept { return reachable + reachable / 2; }
+std::uint64_t yielded(std::uint64_t needs, std::uint64_t budget) noexcept {
+  return needs + std::max<std::uint64_t>(budget / kPays, 1);
+}
+
+// Where what is alive fits the budget there is no overrun any more.
+void look_at_overrun(Ladder& ladder, const Governor::Request& request) {
+  if (request.stake == Stake::kBudget && ladder.ceiling() != 0 &&
+      ladder.needs() <= request.budget) {
+    ladder.set_ceiling(0);
+  }
 }
 
 }  // namespace
 
-Governor::Governor(GovernorOptions options) : options_(completed(options)) {}
+Governor::Governor(GovernorOptions options) { restart(options); }
 
 void Governor::restart(GovernorOptions options) noexcept {
   options_ = completed(options);
-  overrun_.store(false, std::memory_order_relaxed);
+  growth_.restart({.minor_step = options_.minor_step,
+                   .major_step = options_.major_step,
+                   .share = options_.share,
+                   .now = options_.now});
+  looks_ = {};
+  walks_ = {};
   minor_penalty_ = minor_skips_ = 0;
-  last_end_ = last_cost_ = born_at_last_ = overrun_step_ = 0;
+  last_ = {};
+  born_at_last_ = 0;
   for (auto* counter : {&minors_, &majors_, &total_ns_, &longest_ns_}) {
     counter->store(0, std::memory_order_relaxed);
   }
@@ -39,78 +60,124 @@ CollectionCosts Governor::costs() const noexcept {
           total_ns_.load(std::memory_order_relaxed), longest_ns_.load(std::memory_order_relaxed)};
 }
 
-// Where collecting is rationed, the time since the last one must be worth what that one cost, and
-// something must have been born that can have died.
-bool Governor::rationed_out(std::uint64_t born) const {
-  if (born == born_at_last_) return true;
-  if (overrun() && born - born_at_last_ < overrun_step_) return true;
-  const double rest = static_cast<double>(last_cost_) * (1 - options_.share) / options_.share;
-  return static_cast<double>(options_.now() - last_end_) < rest;
+// Whether the time since the last one is not yet worth what that one cost.
+bool Governor::resting(Collection kind, double share) noexcept {
+  const Pause& pause = last(kind);
+  return static_cast<double>(options_.now() - pause.end) < rest_after(pause.cost, share);
 }
 
-bool Governor::try_minor(const Request& request) {
+bool Governor::may_collect(Ladder& ladder, const Request& request) {
+  if (!request.can_collect) return false;
+  if (request.stake == Stake::kMustFit) return true;
+  if (request.born == born_at_last_) return false;  // nothing can have died
+  return ladder.ceiling() == 0 || !resting(Collection::kMajor, shares::kPaying);
+}
+
+bool Governor::try_minor() {
   if (!options_.minor) return false;
   if (minor_skips_ == 0) return true;
   --minor_skips_;
-  return request.stake == Stake::kRation;
+  return false;
 }
 
-std::uint64_t Governor::run(Ladder& ladder, Collection kind, std::uint64_t born) {
+// The bytes that came back; none if the host cannot collect now.
+std::optional<std::uint64_t> Governor::run(Ladder& ladder, Collection kind, std::uint64_t born) {
+  const std::uint64_t before = ladder.live();
+  const std::uint64_t start = options_.now();
   const std::uint64_t cost = ladder.collect(kind);
+  if (cost == kCannotCollect) return std::nullopt;
   (kind == Collection::kMinor ? minors_ : majors_).fetch_add(1, std::memory_order_relaxed);
   total_ns_.fetch_add(cost, std::memory_order_relaxed);
   longest_ns_.store(std::max(cost, longest_ns_.load(std::memory_order_relaxed)),
                     std::memory_order_relaxed);
-  last_end_ = options_.now();
-  last_cost_ = cost;
+  last(kind) = {.end = options_.now(), .cost = cost};
   born_at_last_ = born;
-  return ladder.drain();
+  const std::uint64_t found = ladder.drain();
+  growth_.collected(kind, before, ladder.live(), start, cost);
+  return found;
 }
 
-void Governor::judge_minor(std::uint64_t found, const Request& request, bool fits) {
-  const bool paid = fits && (request.budget == 0 || found >= request.budget / kPays);
+// In an overrun a minor collection is enough if it takes back a half of what lies between what is
+// reachable and the ceiling.
+bool Governor::minor_enough(Ladder& ladder, const Request& request) {
+  const std::uint64_t ceiling = ladder.ceiling();
+  if (request.stake == Stake::kBudget && ceiling != 0) {
+    return ladder.needs() <= ceiling - ceiling / 6;
+  }
+  return ladder.fits();
+}
+
+void Governor::judge_minor(std::uint64_t found, const Request& request, bool enough) {
+  const bool paid = enough && (request.budget == 0 || found >= request.budget / kPays);
   minor_penalty_ = paid ? 0 : std::clamp(minor_penalty_ * 2, 1u, kLongestPenalty);
   minor_skips_ = minor_penalty_;
 }
 
 bool Governor::climb(Ladder& ladder, const Request& request) {
   ladder.drain();
+  look_at_overrun(ladder, request);
   if (ladder.fits()) return true;
-  const bool rationed =
-      request.stake == Stake::kRation || (request.stake == Stake::kBudget && overrun());
-  const bool may_collect = request.can_collect && !(rationed && rationed_out(request.born)) &&
-                           !(request.stake == Stake::kBudget && request.born == born_at_last_);
+  bool collecting = may_collect(ladder, request);
   std::uint64_t minor_cost = 0;
-  if (may_collect && try_minor(request)) {
-    const std::uint64_t found = run(ladder, Collection::kMinor, request.born);
-    minor_cost = last_cost_;
-    const bool fits = ladder.fits();
-    judge_minor(found, request, fits);
-    if (fits) return true;
+  if (collecting && try_minor()) {
+    const auto found = run(ladder, Collection::kMinor, request.born);
+    collecting = found.has_value();
+    if (collecting) {
+      minor_cost = last(Collection::kMinor).cost;
+      const bool enough = minor_enough(ladder, request);
+      judge_minor(*found, request, enough);
+      look_at_overrun(ladder, request);
+      if (enough && ladder.fits()) return true;
+    }
   }
-  ladder.trim();
-  if (ladder.fits()) return true;
-  if (may_collect) {
-    const std::uint64_t found = run(ladder, Collection::kMajor, request.born);
-    last_cost_ += minor_cost;  // the pause was both
-    if (ladder.fits()) return true;
-    overrun_step_ = std::max(request.budget / kPays, found);
+  if (collecting) {
+    collecting = run(ladder, Collection::kMajor, request.born).has_value();
+    if (collecting) last(Collection::kMajor).cost += minor_cost;  // the pause was both
   }
-  if (request.stake != Stake::kMustFit) {
-    if (request.stake == Stake::kBudget && may_collect)
-      overrun_.store(true, std::memory_order_relaxed);
-    if (!rationed) ladder.ask_others();
-    return false;
-  }
+  if (request.stake == Stake::kBudget) return go_past(ladder, request, collecting);
+  if (collecting && ladder.fits()) return true;
   ladder.ask_others();
   ladder.wait_pending();
   return ladder.fits();
 }
 
+// A soft budget, after what could be done for it. `collected`: what is left is reachable.
+bool Governor::go_past(Ladder& ladder, const Request& request, bool collected) {
+  const bool past = ladder.ceiling() != 0;
+  look_at_overrun(ladder, request);
+  if (ladder.ceiling() == 0 && ladder.fits()) return true;
+  if (!past) {
+    ladder.ask_others();
+    if (!collected) return false;  // nobody has looked what is reachable
+  }
+  const std::uint64_t needs = ladder.needs();
+  ladder.set_ceiling(collected ? ceiling_over(needs) : yielded(needs, request.budget));
+  return ladder.fits();
+}
+
 bool Governor::collect(Ladder& ladder, Collection kind, bool rationed, std::uint64_t born) {
-  if (rationed && rationed_out(born)) return false;
-  run(ladder, kind, born);
-  return true;
+  if (rationed && (born == born_at_last_ || resting(kind, options_.share))) return false;
+  return run(ladder, kind, born).has_value();
+}
+
+void Governor::pace(Ladder& ladder, bool scoped, std::uint64_t born) {
+  if (const auto kind = growth_.due(ladder.live(), scoped)) run(ladder, *kind, born);
+}
+
+std::uint32_t Governor::idle(Ladder& ladder, std::uint64_t births, std::uint64_t born) {
+  using Act = IdleLooks::Look::Act;
+  const IdleLooks::Look look = looks_.look(births);
+  if (look.act == Act::kDrain) ladder.drain();
+  if (look.act == Act::kCollect || look.act == Act::kCollectRationed) {
+    collect(ladder, Collection::kMajor, look.act == Act::kCollectRationed, born);
+  }
+  return look.again ? IdleLooks::kIntervalMs : 0;
+}
+
+void Governor::walk(Ladder& ladder, std::uint64_t list, std::uint64_t entries, std::uint64_t born) {
+  if (walks_.due(list, entries, last(Collection::kMajor).cost)) {
+    run(ladder, Collection::kMajor, born);
+  }
 }
 
 }  // namespace ebb

@@ -50,13 +50,8 @@ Block Pool::allocate(std::size_t bytes, StreamId stream) noexcept {
   const std::uint32_t size_class = detail::class_of(bytes);
   const ThreadSlot& slot = t_slot;
   if (slot.key == (key_ | stream)) [[likely]] {
-    ThreadCache& cache = *slot.cache;
-    Shelf& shelf = cache.shelves[size_class];
-    Block* top = shelf.top.get();
-    if (top != shelf.base.get()) [[likely]] {
-      shelf.top.set(--top);
-      cache.allocations.set(cache.allocations.get() + 1);
-      const Block block = *top;
+    if (const Block* popped = pop(*slot.cache, size_class)) [[likely]] {
+      const Block block = *popped;
       if (trace::on()) [[unlikely]]
         trace_block(EventKind::kAllocate, block, kClassBytes[size_class]);
       return block;
@@ -101,13 +96,8 @@ void Pool::free(Block block) noexcept {
   const ThreadSlot& slot = t_slot;
   const std::uint64_t key = key_ | stream_of(block);
   if (slot.key == key) [[likely]] {
-    Shelf& shelf = slot.cache->shelves[size_class];
-    Block* top = shelf.top.get();
-    if (top != shelf.limit) [[likely]] {
-      *top = block;
-      shelf.top.set(top + 1);
+    if (push(*slot.cache, size_class, block)) [[likely]]
       return;
-    }
   }
   core_->free_small(find_cache(*core_, key, stream_of(block), false), block);
 }
@@ -171,6 +161,7 @@ void Pool::flush_thread() noexcept {
 }
 
 std::size_t Pool::settle() noexcept { return core_->settle(); }
+void Pool::reset_peak() noexcept { core_->reset_peak(); }
 PoolStats Pool::stats() const noexcept { return core_->stats(); }
 void Pool::check() const noexcept { core_->check(); }
 Heap& Pool::heap() const noexcept { return core_->heap(); }

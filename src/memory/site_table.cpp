@@ -2,12 +2,24 @@
 
 #include <memory>
 
+#include "base/fork.hpp"
+
 namespace ebb {
 
 SiteTable& SiteTable::instance() {
-  static SiteTable* table = std::make_unique<SiteTable>().release();  // outlives the statics
+  static SiteTable* table = [] {
+    static constinit ForkHook hook{ForkRank::kTables, []() noexcept { instance().mutex_.lock(); },
+                                   []() noexcept { instance().mutex_.unlock(); },
+                                   []() noexcept { instance().mutex_.unlock(); }};
+    at_fork(hook);
+    return std::make_unique<SiteTable>().release();  // outlives the statics
+  }();
   return *table;
 }
+
+// Made when the library is loaded: a fork while another thread is making it would leave the child
+// waiting for that.
+[[maybe_unused]] static const SiteTable& g_made_at_load = SiteTable::instance();
 
 SiteId SiteTable::intern(std::string_view text) {
   if (text.empty()) return 0;

@@ -1,7 +1,8 @@
 #include "ops/axes.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "ebb/base/checked.hpp"
 
 namespace ebb::ops {
 
@@ -10,6 +11,7 @@ std::size_t checked_axis(const OpCall& call, std::int64_t axis, std::size_t rank
   if (axis < -most || axis >= most) [[unlikely]] {
     call.fail("axis {} was given, {} to {} are allowed for rank {}", axis, -most, most - 1, rank);
   }
+  // arithmetic: both are within the rank
   return static_cast<std::size_t>(axis < 0 ? axis + most : axis);
 }
 
@@ -31,14 +33,24 @@ Shape broadcast(const OpCall& call, const Shape& a, const Shape& b) {
 
 std::int64_t extent(const Shape& shape, std::size_t from, std::size_t to) noexcept {
   std::int64_t product = 1;
-  for (std::size_t i = from; i < to; ++i) {
-    // Only of an empty tensor, where an extent of 0 is among the others.
-    if (__builtin_mul_overflow(product, shape.dims()[i], &product)) [[unlikely]]
-      product = std::numeric_limits<std::int64_t>::max();
-  }
+  for (std::size_t i = from; i < to; ++i) product = saturating_mul(product, shape.dims()[i]);
   return product;
 }
 
 std::int64_t elements(const Shape& shape) noexcept { return extent(shape, 0, shape.rank()); }
+
+bool make_if_empty(OpCall& call, DType dtype, const Shape& shape) {
+  if (!shape.empty()) return false;
+  call.make(dtype, shape);
+  call.done();
+  return true;
+}
+
+void check_positions(const OpCall& call, std::int64_t extent) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  call.check(extent <= kMost,
+             "an extent of {} was given, positions are int32: at most {} is allowed", extent,
+             kMost);
+}
 
 }  // namespace ebb::ops

@@ -1,5 +1,7 @@
 #include "ops/params/convolutions.hpp"
 
+#include "ebb/base/checked.hpp"
+#include "ops/axes.hpp"
 #include "ops/families.hpp"
 #include "ops/format.hpp"
 #include "ops/fused.hpp"
@@ -14,7 +16,24 @@ struct Kind {
   bool depthwise = false;
 };
 
-constexpr WindowAttributes kAttributes{.strides = 0, .pads = 1, .dilations = 2};
+consteval std::size_t in_all(std::string_view name) {
+  return attribute_of_all(name, "Conv2D", "FusedConv2D", "Conv2DBackpropFilter",
+                          "Conv2DBackpropInput", "DepthwiseConv2dNative", "FusedDepthwiseConv2D",
+                          "DepthwiseConv2dNativeBackpropFilter",
+                          "DepthwiseConv2dNativeBackpropInput", "Conv3D", "Conv3DBackpropFilterV2",
+                          "Conv3DBackpropInputV2");
+}
+constexpr WindowAttributes kAttributes{
+    .strides = in_all("strides"), .pads = in_all("pads"), .dilations = in_all("dilations")};
+constexpr std::size_t kOutputSize =
+    attribute_of_all("outputSize", "Conv2D", "FusedConv2D", "DepthwiseConv2dNative",
+                     "FusedDepthwiseConv2D", "Conv3D");
+constexpr std::size_t kChannelsFirst = attribute_of_all(
+    "channelsFirst", "Conv2D", "FusedConv2D", "DepthwiseConv2dNative", "FusedDepthwiseConv2D");
+constexpr std::size_t kActivation =
+    attribute_of_all("activation", "FusedConv2D", "FusedDepthwiseConv2D");
+constexpr std::size_t kAlpha =
+    attribute_of_all("leakyreluAlpha", "FusedConv2D", "FusedDepthwiseConv2D");
 
 // A filter's extents; its channels must fit the data's.
 void take_filter(const OpCall& call, const Shape& filter, Convolution& made) {
@@ -23,10 +42,9 @@ void take_filter(const OpCall& call, const Shape& filter, Convolution& made) {
              filter, axes + 2);
   for (std::size_t i = 0; i < axes; ++i) {
     made.windows.size[i] = filter.dims()[i];
-    call.check(filter.dims()[i] > 0,
-               "a filter of shape {} was given, spatial extents of 1 or "
-               "more are allowed",
-               filter);
+    call.check(filter.dims()[i] > 0 && filter.dims()[i] <= kMostStep,
+               "a filter of shape {} was given, spatial extents of 1 to {} are allowed", filter,
+               kMostStep);
   }
   const std::int64_t in = filter.dims()[axes];
   const std::int64_t last = filter.dims()[axes + 1];
@@ -34,7 +52,7 @@ void take_filter(const OpCall& call, const Shape& filter, Convolution& made) {
              "a filter of shape {} was given for {} channels, the extent "
              "of its axis {} must be that",
              filter, made.in_channels, axes);
-  made.out_channels = made.depthwise ? in * last : last;
+  made.out_channels = made.depthwise ? checked_mul(in, last) : last;
 }
 
 Convolution begin(const OpCall& call, Kind kind, bool channels_first) {
@@ -65,7 +83,7 @@ Convolution& forward(OpCall& call, bool channels_first) {
   made.in_channels = take_data(call, 0, call.input(0).shape, channels_first, windows.axes,
                                windows.batch, windows.in);
   take_filter(call, call.input(1).shape, made);
-  windows.out = checked_spatial(call, 3, windows.axes, 0);
+  take_output(call, kOutputSize, kAttributes.pads, windows);
   return made;
 }
 
@@ -76,34 +94,44 @@ Shape result_of(const Convolution& made) {
 
 template <Kind kKind>
 void convolve(OpCall& call) {
-  const bool channels_first = call.spec().attribute_count() > 4 && call.boolean(4);
+  const bool channels_first = kKind.axes == 2 && call.boolean(kChannelsFirst);
   call.make(DType::kFloat32, result_of(forward<kKind>(call, channels_first)));
 }
 
 template <Kind kKind>
 void fused_convolve(OpCall& call) {
-  Convolution& made = forward<kKind>(call, call.boolean(4));
+  Convolution& made = forward<kKind>(call, call.boolean(kChannelsFirst));
   const Shape result = result_of(made);
-  made.epilogue =
-      checked_epilogue(call, result, call.integer(5), call.number(6), made.channels_first);
+  made.epilogue = checked_epilogue(call, result, call.integer(kActivation), call.number(kAlpha),
+                                   made.channels_first);
   call.make(DType::kFloat32, result);
 }
 
-// The attribute that carries a shape is the last one; channelsFirst, where there is one, the one
-// before it.
+// The order of channels is told to the gradients of Conv2D only.
 struct BackAttributes {
   bool channels_first;
   std::size_t shape;
 };
+template <Kind kKind>
 BackAttributes back_attributes(const OpCall& call) {
-  const bool has_order = call.spec().attribute_count() > 4;
-  return {has_order && call.boolean(3), has_order ? 4u : 3u};
+  if (kKind.axes == 2 && !kKind.depthwise) {
+    constexpr std::size_t kOrder =
+        attribute_of_all("channelsFirst", "Conv2DBackpropFilter", "Conv2DBackpropInput");
+    static_assert(attribute_at("Conv2DBackpropFilter", "filterShape") ==
+                  attribute_at("Conv2DBackpropInput", "inputShape"));
+    return {call.boolean(kOrder), attribute_at("Conv2DBackpropInput", "inputShape")};
+  }
+  constexpr std::size_t kShape =
+      attribute_of_all("inputShape", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput");
+  static_assert(kShape == attribute_of_all("filterShape", "Conv3DBackpropFilterV2",
+                                           "DepthwiseConv2dNativeBackpropFilter"));
+  return {false, kShape};
 }
 
 // x, dy -> the filter's gradient.
 template <Kind kKind>
 void back_filter(OpCall& call) {
-  const BackAttributes at = back_attributes(call);
+  const BackAttributes at = back_attributes<kKind>(call);
   Convolution& made = call.params(begin(call, kKind, at.channels_first));
   Windows& windows = made.windows;
   made.in_channels = take_data(call, 0, call.input(0).shape, at.channels_first, windows.axes,
@@ -117,7 +145,7 @@ void back_filter(OpCall& call) {
 // dy, filter -> the data's gradient.
 template <Kind kKind>
 void back_input(OpCall& call) {
-  const BackAttributes at = back_attributes(call);
+  const BackAttributes at = back_attributes<kKind>(call);
   Convolution& made = call.params(begin(call, kKind, at.channels_first));
   Windows& windows = made.windows;
   const Shape data = call.shape(at.shape);

@@ -1,4 +1,5 @@
 // Grayscale dilation: the largest sum of data and filter under a window.
+#include "ops/axes.hpp"
 #include "ops/families.hpp"
 #include "ops/format.hpp"
 #include "ops/params/pooling.hpp"
@@ -8,7 +9,12 @@ namespace ebb::ops {
 namespace {
 
 constexpr std::size_t kAxes = 2;
-constexpr WindowAttributes kAttributes{.strides = 0, .pads = 1, .dilations = 2};
+consteval std::size_t in_all(std::string_view name) {
+  return attribute_of_all(name, "Dilation2D", "Dilation2DBackpropInput",
+                          "Dilation2DBackpropFilter");
+}
+constexpr WindowAttributes kAttributes{
+    .strides = in_all("strides"), .pads = in_all("pads"), .dilations = in_all("dilations")};
 
 // x: [batch, height, width, channels], filter: [height, width, channels], of one dtype.
 Pooling& begin(OpCall& call) {
@@ -24,10 +30,8 @@ Pooling& begin(OpCall& call) {
              "a filter of shape {} was given, [height, width, {}] is allowed", filter,
              made.channels);
   for (std::size_t i = 0; i < kAxes; ++i) {
-    call.check(filter.dims()[i] > 0,
-               "a filter of shape {} was given, extents of 1 or more are "
-               "allowed",
-               filter);
+    call.check(filter.dims()[i] > 0 && filter.dims()[i] <= kMostStep,
+               "a filter of shape {} was given, extents of 1 to {} are allowed", filter, kMostStep);
     made.windows.size[i] = filter.dims()[i];
   }
   return made;
@@ -35,7 +39,7 @@ Pooling& begin(OpCall& call) {
 
 void dilate(OpCall& call) {
   Pooling& made = begin(call);
-  made.windows.out = checked_spatial(call, 3, kAxes, 0);
+  take_output(call, attribute_at("Dilation2D", "outputSize"), kAttributes.pads, made.windows);
   call.make(call.input(0).dtype,
             data_shape(made.windows.batch, made.windows.out, kAxes, made.channels, false));
 }

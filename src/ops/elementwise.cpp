@@ -110,7 +110,7 @@ void complex_abs(OpCall& call) {
 
 void cast(OpCall& call) {
   const Operand& x = call.input(0);
-  const DType to = call.dtype(0);
+  const DType to = call.dtype(attribute_at("Cast", "dtype"));
   if (x.dtype == to) {
     call.view(0, 0, to, x.shape, strides_of(x));
     return call.done();
@@ -262,40 +262,42 @@ BinaryWalk binary_walk(const Operand& a, const Operand& b, const Shape& out) noe
 }
 
 void add_elementwise(MeaningTable& table) {
+  // They cost little where there is nothing to do, and are too small to be asked every time.
+  constexpr Data kAlways = Data::kChecked;
   for (const char* name : {"Neg", "Square", "Reciprocal", "Sqrt", "Log", "Sin", "Cos", "Tanh",
                            "Sigmoid", "Rsqrt", "Expm1", "Sinh", "Cosh", "Tan"}) {
-    table.set(find_op(name)->id, unary, Strided::kAll);
+    table.set(find_op(name)->id, unary, Strided::kAll, kAlways);
   }
   for (const char* name : {"Abs",   "Acos",        "Acosh", "Asin",     "Asinh", "Atan", "Atanh",
                            "Ceil",  "ClipByValue", "Elu",   "Erf",      "Floor", "Relu", "Relu6",
                            "Round", "Selu",        "Sign",  "Softplus", "Step",  "Log1p"}) {
-    table.set(find_op(name)->id, real_unary, Strided::kAll);
+    table.set(find_op(name)->id, real_unary, Strided::kAll, kAlways);
   }
-  table.set(op_id("Exp"), floating_unary, Strided::kAll);
-  table.set(op_id("LeakyRelu"), real_floating_unary, Strided::kAll);
+  table.set(op_id("Exp"), floating_unary, Strided::kAll, kAlways);
+  table.set(op_id("LeakyRelu"), real_floating_unary, Strided::kAll, kAlways);
   for (const char* name : {"IsFinite", "IsInf", "IsNan", "LogicalNot"}) {
-    table.set(find_op(name)->id, predicate, Strided::kAll);
+    table.set(find_op(name)->id, predicate, Strided::kAll, kAlways);
   }
-  table.set(op_id("ComplexAbs"), complex_abs, Strided::kAll);
-  table.set(op_id("Cast"), cast, Strided::kAll);
+  table.set(op_id("ComplexAbs"), complex_abs, Strided::kAll, kAlways);
+  table.set(op_id("Cast"), cast, Strided::kAll, kAlways);
   for (const char* name : {"Add", "Sub", "Multiply", "RealDiv", "SquaredDifference", "Pow"}) {
-    table.set(find_op(name)->id, binary, Strided::kAll);
+    table.set(find_op(name)->id, binary, Strided::kAll, kAlways);
   }
   for (const char* name : {"Atan2", "Maximum", "Minimum", "Mod"}) {
-    table.set(find_op(name)->id, real_binary, Strided::kAll);
+    table.set(find_op(name)->id, real_binary, Strided::kAll, kAlways);
   }
   for (const char* name :
        {"Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor"}) {
-    table.set(find_op(name)->id, comparison, Strided::kAll);
+    table.set(find_op(name)->id, comparison, Strided::kAll, kAlways);
   }
-  table.set(op_id("Equal"), equality, Strided::kAll);
-  table.set(op_id("NotEqual"), equality, Strided::kAll);
-  table.set(op_id("FloorDiv"), floor_div, Strided::kAll);
-  table.set(op_id("BitwiseAnd"), integer_binary, Strided::kAll);
-  table.set(op_id("Prelu"), floating_binary, Strided::kAll);
-  table.set(op_id("EluGrad"), elu_grad, Strided::kAll);
+  table.set(op_id("Equal"), equality, Strided::kAll, kAlways);
+  table.set(op_id("NotEqual"), equality, Strided::kAll, kAlways);
+  table.set(op_id("FloorDiv"), floor_div, Strided::kAll, kAlways);
+  table.set(op_id("BitwiseAnd"), integer_binary, Strided::kAll, kAlways);
+  table.set(op_id("Prelu"), floating_binary, Strided::kAll, kAlways);
+  table.set(op_id("EluGrad"), elu_grad, Strided::kAll, kAlways);
   table.set(op_id("AddN"), add_n);
-  table.set(op_id("Select"), select, Strided::kAll);
+  table.set(op_id("Select"), select, Strided::kAll, kAlways);
 }
 
 }  // namespace ebb::ops

@@ -1,5 +1,6 @@
 #include "ops/fused.hpp"
 
+#include "ebb/base/checked.hpp"
 #include "ops/format.hpp"
 
 namespace ebb::ops {
@@ -29,7 +30,7 @@ Broadcast broadcast_of(const OpCall& call, std::size_t input, const Shape& resul
                "input {} of shape {} was given, one that broadcasts to {} is allowed", input, shape,
                result);
     made.strides[result.rank() - back] = own == 1 ? 0 : step;
-    step *= own;
+    step = saturating_mul(step, own);
   }
   return made;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ebb/base/checked.hpp"
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
 
@@ -12,10 +13,10 @@ namespace {
 // The messages are TensorFlow.js's: programs and its tests know them.
 std::size_t batch_axes(OpCall& call, const Shape& x, const Shape& indices, std::size_t axis) {
   const auto rank = static_cast<std::int64_t>(indices.rank());
-  std::int64_t batch = call.integer(1);
+  std::int64_t batch = call.integer(attribute_at("GatherV2", "batchDims"));
   call.check(batch == 0 || (batch >= -rank && batch <= rank),
              "Expect batchDims in the range of [-{}, {}], but got {}", rank, rank, batch);
-  if (batch < 0) batch += rank;
+  if (batch < 0) batch += rank;  // arithmetic: of axes
   call.check(batch <= static_cast<std::int64_t>(axis),
              "batchDims ({}) must be less than or equal to axis ({}).", batch, axis);
   for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i) {
@@ -40,7 +41,7 @@ bool set_steps(GatherParams& params, const Operand& x, std::size_t axis) {
     if (dim == 1) continue;
     if (next == -1) params.row_step = x.strides[i];
     if (next != -1 && x.strides[i] != next) return false;
-    next = x.strides[i] * dim;
+    next = saturating_mul(x.strides[i], dim);
   }
   return true;
 }
@@ -49,7 +50,8 @@ void gather(OpCall& call) {
   call.convert_input(1, DType::kInt32);
   const Shape& x = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
-  const std::size_t axis = checked_axis(call, call.integer(0), x.rank());
+  const std::size_t axis =
+      checked_axis(call, call.integer(attribute_at("GatherV2", "axis")), x.rank());
   const std::size_t batch = batch_axes(call, x, indices, axis);
   IntList dims;
   for (std::size_t i = 0; i < axis; ++i) dims.push_back(x.dims()[i]);
@@ -65,7 +67,7 @@ void gather(OpCall& call) {
   if (!call.input(0).dense && !set_steps(params, call.input(0), axis)) call.make_dense(0);
   if (call.input(0).dense) {
     params.extent_step = params.slice;
-    params.row_step = params.extent * params.slice;
+    params.row_step = saturating_mul(params.extent, params.slice);
   }
   call.make(call.input(0).dtype, Shape(dims));
   call.params(params);
@@ -86,7 +88,7 @@ NdParams nd_params(OpCall& call, const Shape& indices, const Shape& into) {
   for (std::size_t i = depth; i-- > 0;) {
     params.extent[i] = into.dims()[i];
     params.step[i] = step;
-    step *= into.dims()[i];
+    step = saturating_mul(step, into.dims()[i]);
   }
   return params;
 }
@@ -119,7 +121,7 @@ void scatter_into(OpCall& call, std::size_t indices, std::size_t updates, const 
   NdParams params = nd_params(call, index_shape, into);
   const std::int64_t given = elements(update_shape);
   params.one_update = update_shape.rank() == 0;
-  call.check(params.one_update || given == params.count * params.slice,
+  call.check(params.one_update || given == saturating_mul(params.count, params.slice),
              "updates {} were given, {} slices of {} elements are needed", update_shape.to_string(),
              params.count, params.slice);
   call.make(call.input(updates).dtype, into);
@@ -129,7 +131,7 @@ void scatter_into(OpCall& call, std::size_t indices, std::size_t updates, const 
 void scatter_nd(OpCall& call) {
   call.check(call.input(0).shape.rank() >= 1, "indices of rank {} were given, at least 1 is needed",
              call.input(0).shape.rank());
-  scatter_into(call, 0, 1, call.shape(0));
+  scatter_into(call, 0, 1, call.shape(attribute_at("ScatterNd", "shape")));
 }
 
 void tensor_scatter_update(OpCall& call) {
@@ -143,16 +145,22 @@ void sparse_to_dense(OpCall& call) {
   call.check(elements(call.input(2).shape) == 1,
              "the default value has shape {}, a scalar is needed", call.input(2).shape.to_string());
   call.convert_input(2, call.input(1).dtype);
-  scatter_into(call, 0, 1, call.shape(0));
+  scatter_into(call, 0, 1, call.shape(attribute_at("SparseToDense", "outputShape")));
 }
 
-void where(OpCall& call) { call.convert_input(0, DType::kBool); }
+void where(OpCall& call) {
+  const Shape& shape = call.input(0).shape;
+  if (!shape.empty()) {
+    for (const std::int64_t dim : shape.dims()) check_positions(call, dim);
+  }
+  call.convert_input(0, DType::kBool);
+}
 
 }  // namespace
 
 void add_indexing(MeaningTable& table) {
-  table.set(op_id("GatherV2"), gather, Strided::kFirst);
-  table.set(op_id("GatherNd"), gather_nd);
+  table.set(op_id("GatherV2"), gather, Strided::kFirst, Data::kChecked);
+  table.set(op_id("GatherNd"), gather_nd, Strided::kNone, Data::kChecked);
   table.set(op_id("ScatterNd"), scatter_nd);
   table.set(op_id("TensorScatterUpdate"), tensor_scatter_update);
   table.set(op_id("SparseToDense"), sparse_to_dense);

@@ -7,6 +7,9 @@
 namespace ebb::ops {
 namespace {
 
+constexpr std::size_t kDepthRadius = attribute_of_all("depthRadius", "LRN", "LRNGrad");
+constexpr std::size_t kSoftmaxAxis = attribute_at("Softmax", "dim");
+
 constexpr std::array<std::string_view, 5> kBatchNormInputs{"x", "mean", "variance", "offset",
                                                            "scale"};
 
@@ -28,8 +31,8 @@ void local_response(OpCall& call) {
   check_float32(call, call.inputs());
   const Shape& x = call.input(0).shape;
   call.check(x.rank() == 4, "x of shape {} was given, rank 4 is allowed", x);
-  call.check(call.integer(0) >= 0, "depthRadius {} was given, 0 or more is allowed",
-             call.integer(0));
+  call.check(call.integer(kDepthRadius) >= 0, "depthRadius {} was given, 0 or more is allowed",
+             call.integer(kDepthRadius));
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     call.check(call.input(i).shape == x, "input {} of shape {} was given, x's {} is allowed", i,
                call.input(i).shape, x);
@@ -37,11 +40,13 @@ void local_response(OpCall& call) {
   call.make(DType::kFloat32, x);
 }
 
+static_assert(kSoftmaxAxis == attribute_at("LogSoftmax", "axis"));
+
 void softmax(OpCall& call) {
   check_float32(call, 1);
   const Shape& logits = call.input(0).shape;
   call.check(logits.rank() > 0, "a scalar was given, rank 1 or more is allowed");
-  const std::size_t axis = checked_axis(call, call.integer(0), logits.rank());
+  const std::size_t axis = checked_axis(call, call.integer(kSoftmaxAxis), logits.rank());
   call.check(axis == logits.rank() - 1,
              "axis {} of rank {} was given, the last one is allowed; transpose first", axis,
              logits.rank());

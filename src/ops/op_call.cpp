@@ -50,8 +50,9 @@ std::string_view expected(AttributeType type) noexcept {
 // For all that a call may leave there, so that keeping it cannot fail.
 void make_room(std::vector<StorageRef>& kept, std::size_t inputs) {
   constexpr std::size_t kResults = 128;
-  const std::size_t needed = kept.size() + 2 * inputs + kResults;  // an input, and what it was
-  if (kept.capacity() < needed) kept.reserve(std::max(needed, 2 * kept.capacity()));
+  // arithmetic: of vectors in memory; an input, and what it was
+  const std::size_t needed = kept.size() + 2 * inputs + kResults;
+  if (kept.capacity() < needed) kept.reserve(std::max(needed, 2 * kept.size()));
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ void make_room(std::vector<StorageRef>& kept, std::size_t inputs) {
 constinit thread_local std::vector<StorageRef>* captured_memory = nullptr;
 
 OpCall::OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
-               std::span<const double> attributes)
-    : place_(place), spec_(spec), handles_(inputs), values_(attributes) {
+               std::span<const double> attributes, std::size_t room)
+    : place_(place), spec_(spec), handles_(inputs), values_(attributes), room_(room) {
   if (place.device.foreign()) {
     fail("device {} is another runtime's, one of Ebb's own is needed", place.device.name());
   }
@@ -150,10 +151,11 @@ std::size_t OpCall::take_attribute(const Attribute& attribute, std::size_t at) {
            expected(attribute.type));
     }
   }
-  if (at + count > std::numeric_limits<std::uint16_t>::max()) {
+  const std::size_t next = at + count;  // arithmetic: at most values_.size()
+  if (next > std::numeric_limits<std::uint16_t>::max()) {
     fail("attribute {} has {} values, fewer are allowed", attribute.name, count);
   }
-  return at + count;
+  return next;
 }
 
 IntList OpCall::integers(std::size_t i) const {

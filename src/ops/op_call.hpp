@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "ebb/base/checked.hpp"
 #include "ebb/ops/table.hpp"
 #include "ebb/tensor/context.hpp"
 #include "ops/int_list.hpp"
@@ -56,12 +57,12 @@ class InPlace {
   InPlace& operator=(const InPlace&) = delete;
 
   // Pre: fewer than kMost are there.
-  T& add() noexcept { return *::new (static_cast<void*>(room_ + sizeof(T) * count_++)) T; }
-  T& operator[](std::size_t i) noexcept {
-    return *std::launder(reinterpret_cast<T*>(room_ + sizeof(T) * i));
-  }
+  T& add() noexcept { return *::new (place(count_++)) T; }
+  T& operator[](std::size_t i) noexcept { return *std::launder(static_cast<T*>(place(i))); }
 
  private:
+  void* place(std::size_t i) noexcept { return &room_[sizeof(T) * i]; }
+
   alignas(T) std::byte room_[sizeof(T) * kMost];
   std::size_t count_ = 0;
 };
@@ -73,7 +74,7 @@ class OpCall {
  public:
   // What the caller chose beside the operation itself.
   struct Place {
-    Context& context;
+    Context context;
     Device& device;
     RegionId region = 0;
     SiteId site = 0;
@@ -82,15 +83,16 @@ class OpCall {
 
   // `inputs` and `attributes` must outlive the call. Throws where the counts of inputs or
   // attributes are not what the table says, or an input has ended.
+  // `room` is how many results the caller can take.
   OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
-         std::span<const double> attributes);
+         std::span<const double> attributes, std::size_t room);
   ~OpCall();
   OpCall(const OpCall&) = delete;
   OpCall& operator=(const OpCall&) = delete;
 
   const OpSpec& spec() const noexcept { return spec_; }
   Device& device() const noexcept { return place_.device; }
-  Context& context() const noexcept { return place_.context; }
+  const Context& context() const noexcept { return place_.context; }
   const Place& place() const noexcept { return place_; }
 
   // ---- operands
@@ -141,6 +143,18 @@ class OpCall {
   T* out(std::size_t i) noexcept {
     return reinterpret_cast<T*>(output(i).data);
   }
+  // Throws where the caller cannot take so many results. To be asked before outputs are made whose
+  // number is in the arguments.
+  void check_room(std::uint64_t count) const {
+    check(count <= room_, "it has {} results, there is room for {}", count, room_);
+  }
+  // The outputs have been made, and none has an element.
+  bool made_only_empty() noexcept {
+    for (std::size_t i = 0; i < output_count_; ++i) {
+      if (!output(i).shape.empty()) return false;
+    }
+    return output_count_ > 0;
+  }
   // The next output, its content unspecified.
   Output& make(DType dtype, const Shape& shape);
   // The next output: an input's elements, dense, in another shape.
@@ -150,6 +164,10 @@ class OpCall {
                const Strides& strides);
   // Memory for the length of the call, in the books like any tensor's.
   std::byte* workspace(std::uint64_t bytes);
+  template <typename T>
+  T* workspace(std::uint64_t count) {
+    return reinterpret_cast<T*>(workspace(checked_mul(count, sizeof(T))));
+  }
   // The results are the caller's from now on.
   void commit() noexcept { committed_ = true; }
 
@@ -201,6 +219,7 @@ class OpCall {
   std::span<const Handle> handles_;
   std::span<const double> values_;
   std::span<Operand> operands_;
+  std::size_t room_;
   std::size_t output_count_ = 0;
   bool strided_ = false;  // some operands were, when they were resolved
   bool committed_ = false;

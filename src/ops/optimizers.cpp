@@ -10,6 +10,11 @@
 namespace ebb::ops {
 namespace {
 
+constexpr std::size_t kBeta1 = attribute_at("AdamUpdate", "beta1");
+constexpr std::size_t kBeta2 = attribute_at("AdamUpdate", "beta2");
+constexpr std::size_t kRate = attribute_at("AdamUpdate", "learningRate");
+constexpr std::size_t kEpsilon = attribute_at("AdamUpdate", "epsilon");
+
 constexpr std::array<std::string_view, kAdamInputs> kNames{"value", "first moment", "second moment",
                                                            "gradient"};
 
@@ -31,14 +36,14 @@ void adam_update(OpCall& call) {
                "the {} of variable {} is {}, its value's {} is allowed", kNames[part],
                (i - kAdamScalars) / kAdamInputs, call.input(i).shape, value);
   }
-  const double beta1 = call.number(0), beta2 = call.number(1);
+  const double beta1 = call.number(kBeta1), beta2 = call.number(kBeta2);
   call.params(AdamParams{.variables = given / kAdamInputs,
                          .beta1 = static_cast<float>(beta1),
                          .rest1 = static_cast<float>(1 - beta1),
                          .beta2 = static_cast<float>(beta2),
                          .rest2 = static_cast<float>(1 - beta2),
-                         .epsilon = static_cast<float>(call.number(3)),
-                         .negative_rate = static_cast<float>(-call.number(2))});
+                         .epsilon = static_cast<float>(call.number(kEpsilon)),
+                         .negative_rate = static_cast<float>(-call.number(kRate))});
   for (std::size_t i = 0; i < kAdamScalars; ++i) call.make(DType::kFloat32, {});
   for (std::size_t i = kAdamScalars; i < call.inputs(); i += kAdamInputs) {
     for (std::size_t k = 0; k < kAdamOutputs; ++k) {

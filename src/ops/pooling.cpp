@@ -1,5 +1,6 @@
 #include "ops/params/pooling.hpp"
 
+#include "ops/axes.hpp"
 #include "ops/families.hpp"
 #include "ops/format.hpp"
 #include "ops/windows.hpp"
@@ -7,9 +8,15 @@
 namespace ebb::ops {
 namespace {
 
-constexpr std::size_t kFilterSize = 0;
-constexpr WindowAttributes kAttributes{.strides = 1, .pads = 2, .dilations = 3};
-constexpr std::size_t kOutputSize = 4;
+consteval std::size_t in_all(std::string_view name) {
+  return attribute_of_all(name, "AvgPool", "AvgPool3D", "AvgPoolGrad", "AvgPool3DGrad", "MaxPool",
+                          "MaxPool3D", "MaxPoolGrad", "MaxPool3DGrad", "MaxPoolWithArgmax");
+}
+constexpr std::size_t kFilterSize = in_all("filterSize");
+constexpr WindowAttributes kAttributes{
+    .strides = in_all("strides"), .pads = in_all("pads"), .dilations = in_all("dilations")};
+constexpr std::size_t kOutputSize = attribute_of_all("outputSize", "AvgPool", "AvgPool3D",
+                                                     "MaxPool", "MaxPool3D", "MaxPoolWithArgmax");
 
 Pooling begin(const OpCall& call, std::size_t axes, std::size_t data) {
   Pooling made;
@@ -23,7 +30,7 @@ Pooling begin(const OpCall& call, std::size_t axes, std::size_t data) {
 
 Pooling& forward(OpCall& call, std::size_t axes) {
   Pooling& made = call.params(begin(call, axes, 0));
-  made.windows.out = checked_spatial(call, kOutputSize, axes, 0);
+  take_output(call, kOutputSize, kAttributes.pads, made.windows);
   call.make(call.input(0).dtype,
             data_shape(made.windows.batch, made.windows.out, axes, made.channels, false));
   return made;
@@ -50,7 +57,10 @@ void maximum(OpCall& call) {
 void maximum_with_argmax(OpCall& call) {
   check_comparable(call, 0);
   Pooling& made = forward(call, 2);
-  made.batch_in_index = call.boolean(5);
+  made.batch_in_index = call.boolean(attribute_at("MaxPoolWithArgmax", "includeBatchInIndex"));
+  // An index counts the elements of an image, or of all of them.
+  const Shape& x = call.input(0).shape;
+  check_positions(call, x.empty() ? 0 : extent(x, made.batch_in_index ? 0 : 1, x.rank()));
   call.make(DType::kInt32, call.output(0).shape);
 }
 

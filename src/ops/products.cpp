@@ -10,6 +10,9 @@
 namespace ebb::ops {
 namespace {
 
+constexpr std::size_t kTransposeA = attribute_of_all("transposeA", "BatchMatMul", "_FusedMatMul");
+constexpr std::size_t kTransposeB = attribute_of_all("transposeB", "BatchMatMul", "_FusedMatMul");
+
 struct Matrix {
   std::int64_t rows;
   std::int64_t columns;
@@ -75,8 +78,8 @@ bool settle_matrix(OpCall& call, std::size_t input) {
 
 Product checked_product(OpCall& call) {
   Product product;
-  product.transpose_a = call.boolean(0);
-  product.transpose_b = call.boolean(1);
+  product.transpose_a = call.boolean(kTransposeA);
+  product.transpose_b = call.boolean(kTransposeB);
   const Matrix a = matrix_of(call, 0, product.transpose_a);
   const Matrix b = matrix_of(call, 1, product.transpose_b);
   const Shape& a_shape = call.input(0).shape;
@@ -110,7 +113,9 @@ void fused_mat_mul(OpCall& call) {
   check_dtypes(call, true);
   Product& product = call.params(checked_product(call));
   const Shape result = result_of(product);
-  product.epilogue = checked_epilogue(call, result, call.integer(2), call.number(3), false);
+  product.epilogue =
+      checked_epilogue(call, result, call.integer(attribute_at("_FusedMatMul", "activation")),
+                       call.number(attribute_at("_FusedMatMul", "leakyreluAlpha")), false);
   call.make(DType::kFloat32, result);
 }
 

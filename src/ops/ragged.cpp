@@ -5,6 +5,8 @@
 namespace ebb::ops {
 namespace {
 
+constexpr std::size_t kRank = attribute_at("RaggedGather", "outputRaggedRank");
+
 void need_int32(const OpCall& call, std::size_t input) {
   if (call.input(input).dtype != DType::kInt32) call.fail_dtype(input, "int32");
 }
@@ -22,9 +24,9 @@ void gather(OpCall& call) {
   call.check(call.input(splits).shape.rank() >= 1,
              "values are a scalar, params.rank must be nonzero");
   const auto rank = static_cast<std::int64_t>(call.input(splits + 1).shape.rank());
-  const std::int64_t out = rank + static_cast<std::int64_t>(splits) - 1;
-  call.check(call.integer(0) == out, "outputRaggedRank was {}, {} is allowed for these indices",
-             call.integer(0), out);
+  const std::int64_t out = rank + static_cast<std::int64_t>(splits) - 1;  // arithmetic: of inputs
+  call.check(call.integer(kRank) == out, "outputRaggedRank was {}, {} is allowed for these indices",
+             call.integer(kRank), out);
 }
 
 // starts, limits, deltas: scalars, or vectors of one length
@@ -49,7 +51,7 @@ void range(OpCall& call) {
 // shape, values, defaultValue, row partitions...
 void to_dense(OpCall& call) {
   constexpr std::size_t kFirst = 3;
-  const IntList types = call.integers(0);
+  const IntList types = call.integers(attribute_at("RaggedTensorToTensor", "rowPartitionTypes"));
   call.check(types.size() == call.inputs() - kFirst, "{} row partitions were given, and {} types",
              call.inputs() - kFirst, types.size());
   need_int32(call, 0);

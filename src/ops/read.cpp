@@ -6,7 +6,7 @@
 
 namespace ebb {
 
-AsyncRead::AsyncRead(Context& context, Handle tensor) {
+AsyncRead::AsyncRead(const Context& context, Handle tensor) {
   context.resolve({&tensor, 1}, {&operand_, 1}, "read");
   if (!operand_) raise(ErrorKind::kStaleHandle, "[read] 0 names no tensor");
   bytes_ = bytes_of(operand_.shape, size_of(operand_.dtype));

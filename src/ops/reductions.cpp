@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ebb/base/checked.hpp"
 #include "ops/axes.hpp"
 #include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
@@ -12,9 +13,21 @@ namespace {
 
 using Reduced = std::array<bool, kMaxRank>;
 
+consteval std::size_t in_reductions(std::string_view name) {
+  return attribute_of_all(name, "Sum", "Prod", "Mean", "Max", "Min", "All", "Any");
+}
+constexpr std::size_t kAxes = in_reductions("axes");
+constexpr std::size_t kKeepDims = in_reductions("keepDims");
+constexpr std::size_t kArgAxis = attribute_of_all("axis", "ArgMax", "ArgMin");
+constexpr std::size_t kScanAxis = attribute_of_all("axis", "Cumsum", "Cumprod");
+constexpr std::size_t kExclusive = attribute_of_all("exclusive", "Cumsum", "Cumprod");
+constexpr std::size_t kReverse = attribute_of_all("reverse", "Cumsum", "Cumprod");
+constexpr std::size_t kBins = attribute_of_all("size", "Bincount", "DenseBincount");
+constexpr std::size_t kSegments = attribute_at("UnsortedSegmentSum", "numSegments");
+
 Reduced reduced_axes(OpCall& call, const Shape& shape) {
   Reduced reduced{};
-  for (const std::int64_t axis : call.integers(0)) {
+  for (const std::int64_t axis : call.integers(kAxes)) {
     reduced[checked_axis(call, axis, shape.rank())] = true;
   }
   return reduced;
@@ -42,10 +55,11 @@ ReduceParams walk_of(const Shape& shape, const Reduced& reduced) {
     if (reduced[i]) {
       params.gathers = params.gathers || phase == 2;
       phase = 1;
-      params.count *= dim;
+      params.count = saturating_mul(params.count, dim);
     } else {
       phase = phase == 0 ? 0 : 2;
-      (phase == 0 ? params.outer : params.inner) *= dim;
+      std::int64_t& kept = phase == 0 ? params.outer : params.inner;
+      kept = saturating_mul(kept, dim);
     }
   }
   return params;
@@ -61,7 +75,7 @@ void gather_axes(ReduceParams& params, const Shape& shape, const Reduced& reduce
       params.plan.add(shape.dims()[i], steps[i], to);
     }
   }
-  params.outer *= params.inner;
+  params.outer = saturating_mul(params.outer, params.inner);
   params.inner = 1;
   params.plan.simplify();
 }
@@ -101,7 +115,7 @@ void reduce_as(OpCall& call, ResultOf result_of) {
   const Reduced reduced = reduced_axes(call, x.shape);
   ReduceParams params = settled_walk(call, reduced);
   if (params.gathers) gather_axes(params, x.shape, reduced);
-  call.make(result_of(x.dtype), reduced_shape(x.shape, reduced, call.boolean(1)));
+  call.make(result_of(x.dtype), reduced_shape(x.shape, reduced, call.boolean(kKeepDims)));
   call.params(params);
 }
 
@@ -132,12 +146,14 @@ void logical(OpCall& call) {
 void arg_extreme(OpCall& call) {
   const Operand& x = call.input(0);
   if (x.dtype == DType::kComplex64) call.fail_dtype(0, "a real one");
-  const std::size_t axis = checked_axis(call, call.integer(0), x.shape.rank());
+  const std::size_t axis = checked_axis(call, call.integer(kArgAxis), x.shape.rank());
   Reduced reduced{};
   reduced[axis] = true;
   const Shape shape = reduced_shape(x.shape, reduced, false);
   call.check(x.shape.dims()[axis] > 0 || elements(shape) == 0,
              "axis {} of {} has no elements, at least one is needed", axis, x.shape.to_string());
+  if (make_if_empty(call, DType::kInt32, shape)) return;
+  check_positions(call, x.shape.dims()[axis]);
   call.params(settled_walk(call, reduced));
   call.make(DType::kInt32, shape);
 }
@@ -145,20 +161,20 @@ void arg_extreme(OpCall& call) {
 void scan(OpCall& call) {
   const Operand& x = call.input(0);
   if (x.dtype == DType::kBool) call.convert_input(0, DType::kInt32);
-  const std::size_t axis = checked_axis(call, call.integer(0), x.shape.rank());
+  const std::size_t axis = checked_axis(call, call.integer(kScanAxis), x.shape.rank());
   call.make(call.input(0).dtype, x.shape);
   call.params(ScanParams{.outer = extent(x.shape, 0, axis),
                          .count = x.shape.dims()[axis],
                          .inner = extent(x.shape, axis + 1, x.shape.rank()),
-                         .exclusive = call.boolean(1),
-                         .reversed = call.boolean(2)});
+                         .exclusive = call.boolean(kExclusive),
+                         .reversed = call.boolean(kReverse)});
 }
 
 void bincount(OpCall& call) {
   call.convert_input(0, DType::kInt32);
   const Operand& x = call.input(0);
   const Operand& weights = call.input(1);
-  const std::int64_t size = call.integer(0);
+  const std::int64_t size = call.integer(kBins);
   const std::size_t most = call.spec().id == op_id("Bincount") ? 1 : 2;
   call.check(x.shape.rank() >= 1 && x.shape.rank() <= most,
              "rank {} was given, 1 to {} are allowed", x.shape.rank(), most);
@@ -180,9 +196,9 @@ void segment_sum(OpCall& call) {
   for (std::size_t i = 0; alike && i < rank; ++i) alike = ids.shape.dims()[i] == x.shape.dims()[i];
   call.check(alike, "segment ids are {}, the first axes of {} are needed", ids.shape.to_string(),
              x.shape.to_string());
-  call.check(call.integer(0) >= 0, "{} segments were given, at least 0 are allowed",
-             call.integer(0));
-  IntList dims{call.integer(0)};
+  const std::int64_t segments = call.integer(kSegments);
+  call.check(segments >= 0, "{} segments were given, at least 0 are allowed", segments);
+  IntList dims{segments};
   for (std::size_t i = rank; i < x.shape.rank(); ++i) dims.push_back(x.shape.dims()[i]);
   call.make(summed(x.dtype), Shape(dims));
 }
@@ -201,8 +217,8 @@ void add_reductions(MeaningTable& table) {
   table.set(op_id("ArgMin"), arg_extreme, Strided::kFirst);
   table.set(op_id("Cumsum"), scan);
   table.set(op_id("Cumprod"), scan);
-  table.set(op_id("Bincount"), bincount);
-  table.set(op_id("DenseBincount"), bincount);
+  table.set(op_id("Bincount"), bincount, Strided::kNone, Data::kChecked);
+  table.set(op_id("DenseBincount"), bincount, Strided::kNone, Data::kChecked);
   table.set(op_id("UnsortedSegmentSum"), segment_sum);
 }
 

@@ -47,7 +47,8 @@ bool is_in_the_name_of(const OpSpec& spec, const Error& error) {
   return text.starts_with(spec.name) && text.substr(spec.name.size()).starts_with(']');
 }
 
-Operand checked_operand(Context& context, Handle tensor, std::size_t bytes, std::string_view who) {
+Operand checked_operand(const Context& context, Handle tensor, std::size_t bytes,
+                        std::string_view who) {
   Operand operand;
   context.resolve({&tensor, 1}, {&operand, 1}, who);
   if (tensor == 0) raise(ErrorKind::kStaleHandle, "[{}] 0 names no tensor", who);
@@ -80,20 +81,18 @@ std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTab
                      std::span<const Handle> inputs, std::span<const double> attributes,
                      std::span<OpResult> results) {
   OpCall call({place.context, place.device, place.region, place.site, place.stream}, spec, inputs,
-              attributes);
+              attributes, results.size());
   try {
     call.settle(row.strided);
     row.meaning(call);
-    if (!call.is_done()) compute(call);
+    if (!call.is_done() && (row.data == Data::kChecked || !call.made_only_empty())) compute(call);
   } catch (const OutOfMemory& error) {
     raise_in_the_name_of(spec, error);
   } catch (const Error& error) {  // a library's below the kernel
     if (is_in_the_name_of(spec, error)) throw;
     throw Error(error.kind(), fmt::format("[{}] {}", spec.name, error.what()));
   }
-  if (call.outputs() > results.size()) {
-    call.fail("it has {} results, there is room for {}", call.outputs(), results.size());
-  }
+  call.check_room(call.outputs());
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const Output& output = call.output(i);
     results[i] = {output.handle, output.dtype, output.shape};
@@ -120,7 +119,7 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
   }
 }
 
-void write(Context& context, Handle tensor, std::span<const std::byte> bytes) {
+void write(const Context& context, Handle tensor, std::span<const std::byte> bytes) {
   Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_write");
   context.make_dense(tensor, operand);
   write_operand(operand, bytes);
@@ -188,7 +187,7 @@ OpResult copy_to(const RunPlace& place, Handle tensor) {
   }
 }
 
-void read(Context& context, Handle tensor, std::span<std::byte> bytes) {
+void read(const Context& context, Handle tensor, std::span<std::byte> bytes) {
   Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_read");
   context.make_readable(tensor, operand);
   read_operand(operand, bytes);

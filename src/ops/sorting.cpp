@@ -1,6 +1,7 @@
 // Sorting: the largest, the distinct, and where a value belongs in a sorted row.
 #include "ops/params/sorting.hpp"
 
+#include "ebb/base/checked.hpp"
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
 
@@ -17,13 +18,16 @@ void top_k(OpCall& call) {
   call.check(x.shape.rank() >= 1, "a scalar was given, rank 1 and more are allowed");
   const std::size_t last = x.shape.rank() - 1;
   const std::int64_t length = x.shape.dims()[last];
-  const std::int64_t k = call.integer(0);
+  const std::int64_t k = call.integer(attribute_at("TopK", "k"));
   call.check(k >= 0 && k <= length, "k was {}, 0 to {} are allowed for shape {}", k, length,
              x.shape.to_string());
+  if (k > 0) check_positions(call, length);
   IntList dims(x.shape.dims());
   dims[last] = k;
-  call.params(TopKWalk{
-      .rows = extent(x.shape, 0, last), .length = length, .k = k, .sorted = call.boolean(1)});
+  call.params(TopKWalk{.rows = extent(x.shape, 0, last),
+                       .length = length,
+                       .k = k,
+                       .sorted = call.boolean(attribute_at("TopK", "sorted"))});
   call.make(x.dtype, Shape(dims));
   call.make(DType::kInt32, Shape(dims));
 }
@@ -32,7 +36,8 @@ void top_k(OpCall& call) {
 void unique(OpCall& call) {
   const Shape& shape = call.input(0).shape;
   call.check(shape.rank() >= 1, "a scalar was given, rank 1 and more are allowed");
-  const std::size_t axis = checked_axis(call, call.integer(0), shape.rank());
+  const std::size_t axis =
+      checked_axis(call, call.integer(attribute_at("Unique", "axis")), shape.rank());
   call.params(UniqueWalk{.axis = axis,
                          .before = extent(shape, 0, axis),
                          .extent = shape.dims()[axis],
@@ -49,6 +54,7 @@ void search(OpCall& call, bool right) {
                  sorted.shape.dims()[0] == values.shape.dims()[0],
              "shapes {} and {} were given, two matrices with as many rows are allowed",
              sorted.shape.to_string(), values.shape.to_string());
+  if (!values.shape.empty()) check_positions(call, checked_add(sorted.shape.dims()[1], 1));
   call.params(SearchWalk{.rows = sorted.shape.dims()[0],
                          .length = sorted.shape.dims()[1],
                          .values = values.shape.dims()[1],
@@ -58,7 +64,9 @@ void search(OpCall& call, bool right) {
 
 void lower_bound(OpCall& call) { search(call, false); }
 void upper_bound(OpCall& call) { search(call, true); }
-void search_sorted(OpCall& call) { search(call, call.boolean(0)); }
+void search_sorted(OpCall& call) {
+  search(call, call.boolean(attribute_at("SearchSorted", "right")));
+}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ebb/base/checked.hpp"
 #include "ops/axes.hpp"
 #include "ops/format.hpp"
 
@@ -33,6 +34,22 @@ void take_attributes(const OpCall& call, const WindowAttributes& at, Windows& wi
     call.check(pad <= kMostStep, "pads {} were given, at most {} is allowed", pads, kMostStep);
   }
   for (std::size_t i = 0; i < windows.axes; ++i) windows.before[i] = pads[2 * i];
+}
+
+void take_output(const OpCall& call, std::size_t attribute, std::size_t pads, Windows& windows) {
+  if (!call.numbers(attribute).empty()) {
+    windows.out = checked_spatial(call, attribute, windows.axes, 0);
+    return;
+  }
+  const IntList margins = call.integers(pads);
+  for (std::size_t i = 0; i < windows.axes; ++i) {
+    const std::int64_t extent =
+        checked_add(windows.in[i], checked_add(margins[2 * i], margins[2 * i + 1]));
+    const std::int64_t reach = windows.reach(i);
+    windows.out[i] = extent < reach ? 0 : (extent - reach) / windows.stride[i] + 1;
+    call.check(windows.out[i] <= kMostStep, "an extent of {} was given, at most {} is allowed",
+               extent, kMostStep);
+  }
 }
 
 std::int64_t take_data(const OpCall& call, std::size_t input, const Shape& data,

@@ -20,6 +20,10 @@ void take_attributes(const OpCall& call, const WindowAttributes& at, Windows& wi
 Spatial checked_spatial(const OpCall& call, std::size_t attribute, std::size_t axes,
                         std::int64_t least);
 
+// The extents of the result: those of the attribute, or, where it has none, of all windows that
+// lie within the data and its padding. Pre: the rest of the windows is known.
+void take_output(const OpCall& call, std::size_t attribute, std::size_t pads, Windows& windows);
+
 // Batch and spatial extents of the data; throws for another rank than axes + 2. Gives the channels.
 std::int64_t take_data(const OpCall& call, std::size_t input, const Shape& data,
                        bool channels_first, std::size_t axes, std::int64_t& batch,

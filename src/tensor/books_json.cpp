@@ -92,8 +92,8 @@ void write_device(JsonWriter& json, Device& device) {
 
 void write_devices(JsonWriter& json) {
   json.begin_array();
-  for (DeviceId id = 1; id < kMaxDevices; ++id) {
-    Device* device = Device::find(id);
+  for (DeviceIndex i = 1; i < kMaxDevices; ++i) {
+    Device* device = Device::at(i);
     if (device == nullptr) continue;
     json.new_line();
     write_device(json, *device);

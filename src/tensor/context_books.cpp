@@ -7,8 +7,8 @@
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
+#include "tensor/context_body.hpp"
 #include "tensor/context_registry.hpp"
-#include "tensor/context_state.hpp"
 #include "tensor/visit.hpp"
 
 namespace ebb {
@@ -54,8 +54,8 @@ void add(MemoryReading& sum, const MemoryReading& part) {
 }
 
 // What backs another context's tensors is counted there, unless one asks for its device.
-bool counts_in_sum(const Context& context, const Device* device) noexcept {
-  return device != nullptr || !context.backing();
+bool counts_in_sum(bool backing, const Device* device) noexcept {
+  return device != nullptr || !backing;
 }
 
 [[noreturn]] void off(std::string_view where, std::string_view sum, std::uint64_t left,
@@ -65,15 +65,19 @@ bool counts_in_sum(const Context& context, const Device* device) noexcept {
 
 }  // namespace
 
-Books Context::books(const Device* device) const noexcept {
-  if (device != nullptr) return ledgers_[device->id()].books();
+Books ContextBody::books(const Device* device) const noexcept {
+  if (device != nullptr) return ledgers_[device->index()].books();
   Books sum;
   for (const Ledger& ledger : ledgers_) sum += ledger.books();
   return sum;
 }
 
-MemoryReading Context::memory(const Device* device) {
-  std::lock_guard guard(lock_);
+MemoryReading ContextBody::memory(ContextId id, const Device* device) {
+  const Lock lock = enter(id, "memory");
+  return read(device);
+}
+
+MemoryReading ContextBody::read(const Device* device) {
   take_notices();
   MemoryReading reading;
   reading.books = books(device);
@@ -86,21 +90,22 @@ MemoryReading Context::memory(const Device* device) {
   return reading;
 }
 
-MemoryReading Context::total_memory(const Device* device) {
+MemoryReading ContextBody::total_memory(const Device* device) {
   MemoryReading sum = ContextRegistry::instance().ended(device);
-  ContextRegistry::instance().for_each([&](Context& context) {
-    if (counts_in_sum(context, device)) add(sum, context.memory(device));
+  ContextRegistry::instance().for_each([&](ContextBody& context) {
+    std::lock_guard guard(context.lock_);
+    if (counts_in_sum(context.options_.backing, device)) add(sum, context.read(device));
   });
   return sum;
 }
 
 // The law for one context: its counters against each other and against its tables.
-void Context::audit_own() {
+void ContextBody::audit_own() {
   std::lock_guard guard(lock_);
   const Books sum = books(nullptr);
   for (const Ledger& ledger : ledgers_) {
     const Books& each = ledger.books();
-    if (!each.balanced()) off(name(), "created = live + ended", each.created, each.live);
+    if (!each.balanced()) off(options_.name, "created = live + ended", each.created, each.live);
   }
   std::uint64_t tensors = 0, queued = 0, strided = 0;
   for (std::size_t c = 0; c < records_.chunk_count(); ++c) {
@@ -111,40 +116,47 @@ void Context::audit_own() {
       strided += record.has(TensorRecord::kStrided) ? 1 : 0;
     }
   }
-  if (tensors != sum.live) off(name(), "live tensors = handles", sum.live, tensors);
-  if (queued != waiting_.load(std::memory_order_relaxed)) off(name(), "orphans", waiting_, queued);
-  const std::uint64_t layouts = internals_->layouts.count();
-  if (layouts != strided) off(name(), "layouts = strided tensors", layouts, strided);
-  const std::uint64_t storages = internals_->storages.count();
+  if (tensors != sum.live) off(options_.name, "live tensors = handles", sum.live, tensors);
+  if (queued != waiting_.load(std::memory_order_relaxed))
+    off(options_.name, "orphans", waiting_, queued);
+  // arithmetic: of what is booked
+  const std::uint64_t pressure = sum.storages.bytes + sum.live * options_.name_bytes;
+  if (pressure_.load(std::memory_order_relaxed) != pressure) {
+    off(options_.name, "pressure = live bytes and names", pressure_, pressure);
+  }
+  const std::uint64_t layouts = layouts_.count();
+  if (layouts != strided) off(options_.name, "layouts = strided tensors", layouts, strided);
+  const std::uint64_t storages = storages_.count();
   if (storages != sum.storages.count + sum.held.count) {
-    off(name(), "storages = live + held", storages, sum.storages.count + sum.held.count);
+    off(options_.name, "storages = live + held", storages, sum.storages.count + sum.held.count);
   }
   const std::uint64_t owned = regions_ == nullptr ? 0 : regions_->owned_count();
-  if (owned != sum.live) off(name(), "owned by regions = live tensors", owned, sum.live);
+  if (owned != sum.live) off(options_.name, "owned by regions = live tensors", owned, sum.live);
 }
 
-void Context::audit() {
+void ContextBody::audit() {
   std::array<std::uint64_t, kMaxDevices> booked{};
-  ContextRegistry::instance().for_each([&](Context& context) {
+  ContextRegistry::instance().for_each([&](ContextBody& context) {
     context.audit_own();
     std::lock_guard guard(context.lock_);
-    for (DeviceId id = 1; id < kMaxDevices; ++id) {
-      const Books& books = context.ledgers_[id].books();
-      booked[id] += books.storages.bytes + books.held.bytes;
+    for (DeviceIndex i = 1; i < kMaxDevices; ++i) {
+      const Books& books = context.ledgers_[i].books();
+      booked[i] += books.storages.bytes + books.held.bytes;
     }
   });
-  for (DeviceId id = 1; id < kMaxDevices; ++id) {
-    const Device* device = Device::find(id);
+  for (DeviceIndex i = 1; i < kMaxDevices; ++i) {
+    const Device* device = Device::at(i);
     const std::uint64_t in_use = device == nullptr ? 0 : device->in_use();
-    if (in_use != booked[id]) {
+    if (in_use != booked[i]) {
       off(device == nullptr ? "a closed device" : device->name(), "bytes in use = storages", in_use,
-          booked[id]);
+          booked[i]);
     }
   }
 }
 
 // Takes the lock a chunk at a time: a walk over a million tensors delays nobody.
-void Context::gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites) {
+void ContextBody::gather_holdings(const Device* device, By by,
+                                  std::map<SiteId, SiteHolding>& sites) {
   struct Seen {
     SiteId site;
     std::uint64_t bytes;
@@ -173,21 +185,26 @@ void Context::gather_holdings(const Device* device, By by, std::map<SiteId, Site
   }
 }
 
-std::vector<SiteHolding> Context::holdings(const Device* device, By by) {
+std::vector<SiteHolding> ContextBody::holdings(ContextId id, const Device* device, By by) {
+  Lock lock = enter(id, "holdings");
+  const Visit visit(*this, lock);  // it stays the one that is walked
+  lock.unlock();
   std::map<SiteId, SiteHolding> sites;
   gather_holdings(device, by, sites);
   return by_bytes(sites);
 }
 
-std::vector<SiteHolding> Context::total_holdings(const Device* device, By by) {
+std::vector<SiteHolding> ContextBody::total_holdings(const Device* device, By by) {
   std::map<SiteId, SiteHolding> sites;
-  ContextRegistry::instance().for_each([&](Context& context) {
-    if (counts_in_sum(context, device)) context.gather_holdings(device, by, sites);
+  ContextRegistry::instance().for_each([&](ContextBody& context) {
+    if (counts_in_sum(context.options_.backing, device)) {
+      context.gather_holdings(device, by, sites);
+    }
   });
   return by_bytes(sites);
 }
 
-void Context::raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who) {
+void ContextBody::raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who) {
   if (device.link() != nullptr) device.link()->check();  // a lost device has no memory either
   const Books books = total_memory(&device).books;
   const std::uint64_t budget = device.budget();
@@ -199,11 +216,15 @@ void Context::raise_out_of_memory(Device& device, std::uint64_t bytes, std::stri
       reclaiming() ? "on" : "off", name_holders(device)));
 }
 
-void Context::warn_overrun(Device& device) {
-  if (warned_.exchange(true)) return;
+void ContextBody::warn_overrun(Device& device) {
+  const std::uint32_t bit = 1u << device.index();
+  if ((warned_devices_.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
   const std::string message = fmt::format(
-      "{} holds {} that the program can still reach, over its budget of {}; going on. Largest "
-      "holders:{}",
+      "{} holds {} that the program can still reach, over its budget of {}; going on. Up to a "
+      "quarter "
+      "of the time goes to collecting, to stay below 1.5 x of what is reachable; beyond that "
+      "memory "
+      "grows. Largest holders:{}",
       device.name(), format_bytes(device.in_use()), format_bytes(device.budget()),
       name_holders(device));
   Lock lock(lock_);

@@ -5,22 +5,22 @@
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
-#include "tensor/context_state.hpp"
+#include "tensor/context_body.hpp"
 #include "tensor/end_batch.hpp"
 
 namespace ebb {
 
-StorageRef Context::hold(Handle handle) {
-  std::unique_lock lock(lock_);
+StorageRef ContextBody::hold(ContextId id, Handle handle) {
+  Lock lock = enter(id, "hold");
   Storage& storage = *live(lock, handle, "hold").storage;
   storage.refs.fetch_add(1, std::memory_order_relaxed);
   return StorageRef(storage);
 }
 
-bool Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
-                      std::string_view who) {
+bool ContextBody::resolve(ContextId id, std::span<const Handle> handles,
+                          std::span<Operand> operands, std::string_view who) {
   bool strided = false;
-  std::unique_lock lock(lock_);
+  Lock lock = enter(id, who);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     if (handles[i] == 0) continue;
     const TensorRecord& record = live(lock, handles[i], who);
@@ -67,22 +67,27 @@ void write_operand(const Operand& operand, std::span<const std::byte> bytes) {
   }
 }
 
-Handle Context::hold_by_name(Handle handle) {
-  std::unique_lock lock(lock_);
-  const TensorRecord& of = live_and_dense(lock, handle, "hold");
+Handle ContextBody::hold_by_name(ContextId id, Handle handle) {
+  Lock lock = enter(id, "hold");
+  const TensorRecord& of = live_and_dense(lock, id, handle, "hold");
   Storage& storage = *of.storage;
-  const std::uint64_t offset = of.tag;
+  const bool foreign = storage.block.data == nullptr;
+  const std::uint64_t offset = foreign ? 0 : of.tag;
+  const std::uint64_t bytes = foreign ? 0 : bytes_of(Shape(of.shape()), size_of(of.dtype));
   TensorRecord& record = records_.acquire();
   storage.refs.fetch_add(1, std::memory_order_relaxed);
   record.storage = &storage;
   record.flags = TensorRecord::kHold;
-  record.tag = storage.block ? offset : 0;
+  record.dtype = DType::kUint8;  // what is held are bytes, those of the tensor
+  record.rank = 1;
+  record.dims[0] = static_cast<std::int64_t>(bytes);
+  record.tag = offset;
   record.region = nullptr;
   return record.name();
 }
 
 // A hold that has been released is known as such also when its context has gone since.
-Context::Found Context::find_hold(Handle hold) {
+ContextBody::Found ContextBody::find_hold(Handle hold) {
   auto& space = SlotSpace<TensorRecord>::instance();
   if (auto* table = static_cast<Records*>(space.table_of(hold))) {
     std::unique_lock lock(table->context.lock_);
@@ -95,17 +100,17 @@ Context::Found Context::find_hold(Handle hold) {
   raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
 }
 
-std::span<std::byte> Context::held_data(Handle hold) {
+std::span<std::byte> ContextBody::held_data(Handle hold) {
   Found found = find_hold(hold);
   if (found.record == nullptr) {
     raise(ErrorKind::kStaleHandle, "[hold] {:#x} has been released", hold);
   }
-  const Storage& storage = *found.record->storage;
-  if (!storage.block) return {};
-  return {storage.block.data + found.record->tag, storage.bytes - found.record->tag};
+  const TensorRecord& held = *found.record;
+  if (!held.storage->block) return {};
+  return {held.storage->block.data + held.tag, static_cast<std::size_t>(held.dims[0])};
 }
 
-bool Context::release_by_name(Handle hold) {
+bool ContextBody::release_by_name(Handle hold) {
   Found found = find_hold(hold);
   if (found.record == nullptr) return false;
   StorageRef last(*found.record->storage);  // lets go after the lock
@@ -117,17 +122,17 @@ bool Context::release_by_name(Handle hold) {
 }
 
 void StorageRef::last_released(Storage& storage) noexcept {
-  Context& context = *storage.context;
-  Context::OneEnd batch;
+  ContextBody& context = *storage.context;
+  ContextBody::OneEnd batch;
   {
     std::lock_guard guard(context.lock_);
     context.ledger(*storage.device).hold_ended(storage.bytes);
     if (storage.block.data != nullptr) {
       batch.add_freed(storage);
     } else {
-      storage.device->foreign_ended(context.shard(*storage.device), storage.bytes);
+      storage.device->foreign_ended(storage.bytes);
     }
-    context.internals_->storages.release(storage);
+    context.storages_.release(storage);
   }
   batch.carry_out(nullptr);
   context.retire_if_empty();

@@ -1,60 +1,79 @@
 // Strided views, and how they become dense.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/block_guard.hpp"
-#include "tensor/context_state.hpp"
+#include "tensor/context_body.hpp"
 #include "tensor/end_batch.hpp"
 
 namespace ebb {
 namespace {
 
-// Bytes before and after the first element that the elements reach to.
-struct Reach {
-  std::int64_t before = 0, after = 0;
+// The bytes that a tensor's elements touch, from `first` up to `last`.
+struct Extent {
+  std::int64_t first = 0, last = 0;
 };
 
-Reach reach_of(const Shape& shape, const Strides& strides, std::int64_t element) {
-  Reach reach{.after = element};
-  for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const std::int64_t far = (shape.dims()[i] - 1) * strides[i] * element;
-    (far < 0 ? reach.before : reach.after) += far;
+// Of elements that start `offset` bytes into their storage. Nothing where there are none, or where
+// they lie further apart than 63 bits can say.
+std::optional<Extent> extent_of(std::uint64_t offset, const Shape& shape, const Strides& strides,
+                                DType dtype) {
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  Extent extent;
+  bool fits = !__builtin_add_overflow(offset, 0, &extent.first) &&
+              !__builtin_add_overflow(offset, element, &extent.last);
+  for (std::size_t i = 0; fits && i < shape.rank(); ++i) {
+    if (shape.dims()[i] == 0) return std::nullopt;
+    std::int64_t far = 0;
+    fits = !__builtin_mul_overflow(shape.dims()[i] - 1, strides[i], &far) &&
+           !__builtin_mul_overflow(far, element, &far);
+    std::int64_t& end = far < 0 ? extent.first : extent.last;
+    fits = fits && !__builtin_add_overflow(end, far, &end);
   }
-  return reach;
+  return fits ? std::optional(extent) : std::nullopt;
+}
+
+std::optional<Extent> extent_of(const TensorRecord& record) {
+  const Shape shape(record.shape());
+  const Strides strides =
+      record.has(TensorRecord::kStrided) ? record.layout->strides : dense_strides(shape);
+  return extent_of(record.byte_offset(), shape, strides, record.dtype);
 }
 
 }  // namespace
 
-Handle Context::strided_view(Handle base, const Operand& seen, std::uint64_t byte_offset,
-                             const Strides& strides, const TensorSpec& spec) {
-  const Reach reach = reach_of(spec.shape, strides, static_cast<std::int64_t>(size_of(spec.dtype)));
+Handle ContextBody::strided_view(ContextId id, Handle base, const Operand& seen,
+                                 std::uint64_t byte_offset, const Strides& strides,
+                                 const TensorSpec& spec) {
   const bool dense = is_dense(spec.shape, strides);
+  const bool empty = spec.shape.elements() == 0;
   Strides kept{};
   std::copy_n(strides.begin(), spec.shape.rank(), kept.begin());
-  std::unique_lock lock(lock_);
+  Lock lock = enter(id, "view");
   TensorRecord& of = live(lock, base, "view");
   Storage& storage = *of.storage;
   if (&storage != seen.memory.storage_) return 0;
-  const auto first = static_cast<std::int64_t>(of.byte_offset() + byte_offset);
-  const auto held = static_cast<std::int64_t>(storage.bytes);
-  if (spec.shape.elements() != 0 && (first + reach.before < 0 || first + reach.after > held)) {
+  if (empty) return enter_view(lock, storage, 0, dense ? nullptr : &kept, spec);
+  // arithmetic: where it wraps around, it is outside of the tensor or the extent says so
+  const std::uint64_t offset = of.byte_offset() + byte_offset;
+  const std::optional<Extent> has = extent_of(of);
+  const std::optional<Extent> asked = extent_of(offset, spec.shape, kept, spec.dtype);
+  if (!has || !asked || asked->first < has->first || asked->last > has->last ||
+      offset % size_of(spec.dtype) != 0) {
     lock.unlock();
-    raise(ErrorKind::kInvalidArgument, "[view] bytes {} to {} were asked for, the storage has {}",
-          first + reach.before, first + reach.after, held);
+    raise(ErrorKind::kInvalidArgument,
+          "[view] {} {} from byte {} on was asked for, outside the tensor or between its elements",
+          name_of(spec.dtype), spec.shape.to_string(), byte_offset);
   }
-  const std::uint64_t offset = spec.shape.elements() == 0 ? 0 : static_cast<std::uint64_t>(first);
   return enter_view(lock, storage, offset, dense ? nullptr : &kept, spec);
 }
 
-void Context::make_readable(Handle handle, Operand& operand) {
-  if (operand && operand.memory.device().link() != nullptr) make_dense(handle, operand);
-}
-
-Handle Context::share(Handle handle, RegionId region) {
-  std::unique_lock lock(lock_);
+Handle ContextBody::share(ContextId id, Handle handle, RegionId region) {
+  Lock lock = enter(id, "view");
   const TensorRecord& of = live(lock, handle, "view");
   if (of.storage->block.data == nullptr) {
     lock.unlock();
@@ -66,15 +85,15 @@ Handle Context::share(Handle handle, RegionId region) {
 }
 
 // A tensor over a storage that has some; without strides a dense one.
-Handle Context::enter_view(Lock& lock, Storage& storage, std::uint64_t offset,
-                           const Strides* strides, const TensorSpec& spec) {
+Handle ContextBody::enter_view(Lock& lock, Storage& storage, std::uint64_t offset,
+                               const Strides* strides, const TensorSpec& spec) {
   Region& region = open_to(lock, spec.region, "view");
-  StridedLayout* layout = strides == nullptr ? nullptr : &internals_->layouts.acquire();
+  StridedLayout* layout = strides == nullptr ? nullptr : &layouts_.acquire();
   TensorRecord* record = nullptr;
   try {
     record = &records_.acquire();
   } catch (...) {
-    if (layout != nullptr) internals_->layouts.release(*layout);
+    if (layout != nullptr) layouts_.release(*layout);
     throw;
   }
   enter(*record, storage, region,
@@ -91,22 +110,23 @@ Handle Context::enter_view(Lock& lock, Storage& storage, std::uint64_t offset,
 }
 
 // A layout changes once at most, so the second look finds it dense.
-TensorRecord& Context::live_and_dense(Lock& lock, Handle handle, std::string_view who) {
+TensorRecord& ContextBody::live_and_dense(Lock& lock, ContextId id, Handle handle,
+                                          std::string_view who) {
   TensorRecord& record = live(lock, handle, who);
   if (!record.has(TensorRecord::kStrided)) [[likely]]
     return record;
   lock.unlock();
   {
     Operand operand;
-    resolve({&handle, 1}, {&operand, 1}, who);
-    make_dense(handle, operand);
+    resolve(id, {&handle, 1}, {&operand, 1}, who);
+    make_dense(id, handle, operand);
   }
-  lock.lock();
+  lock = enter(id, who);
   return live(lock, handle, who);
 }
 
 // Pre: the record is dense. The reference that the operand had is let go after the lock.
-void Context::take(Operand& operand, const TensorRecord& record, StorageRef& old) noexcept {
+void ContextBody::take(Operand& operand, const TensorRecord& record, StorageRef& old) noexcept {
   Storage& storage = *record.storage;
   storage.refs.fetch_add(1, std::memory_order_relaxed);
   old = std::move(operand.memory);
@@ -116,16 +136,17 @@ void Context::take(Operand& operand, const TensorRecord& record, StorageRef& old
 }
 
 // Somebody else made the tensor dense since the operand was resolved: theirs is taken.
-bool Context::take_if_rebound(Lock&, Handle handle, Operand& operand, StorageRef& old) noexcept {
+bool ContextBody::take_if_rebound(Lock&, Handle handle, Operand& operand,
+                                  StorageRef& old) noexcept {
   const TensorRecord* record = records_.find(handle);
   if (record == nullptr || record->storage == operand.memory.storage_) return false;
   take(operand, *record, old);
   return true;
 }
 
-void Context::rebind(TensorRecord& record, Storage& storage, EndBatch& batch) noexcept {
+void ContextBody::rebind(TensorRecord& record, Storage& storage, EndBatch& batch) noexcept {
   Storage& old = *record.storage;
-  internals_->layouts.release(*record.layout);
+  layouts_.release(*record.layout);
   record.flags &= static_cast<std::uint8_t>(~TensorRecord::kStrided);
   record.tag = 0;
   record.storage = &storage;
@@ -133,7 +154,8 @@ void Context::rebind(TensorRecord& record, Storage& storage, EndBatch& batch) no
   if (--old.tensors == 0) end_storage(old, Reason::kDisposed, batch);
 }
 
-void Context::make_dense(Handle handle, Operand& operand) {
+// What the operand holds keeps the body from serving another context meanwhile.
+void ContextBody::make_dense(ContextId id, Handle handle, Operand& operand) {
   if (operand.dense) return;
   StorageRef old;  // let go after the lock
   {
@@ -141,14 +163,15 @@ void Context::make_dense(Handle handle, Operand& operand) {
     if (take_if_rebound(lock, handle, operand, old)) return;
   }
   Device& device = operand.memory.device();
-  if (orphans_.noticed()) drain(Scope::kOwn);
+  if (orphans_.noticed()) drain(id, Scope::kOwn);
   const TensorSpec spec{.device = &device, .stream = operand.memory.home_stream()};
   if (device.link() != nullptr && device.link()->captures(spec.stream)) {
     raise(ErrorKind::kWrongState,
           "[copy] stream {} of device {} captures: a view of a part is read before or after",
           spec.stream, device.name());
   }
-  BlockGuard block(device.pool(), allocate(spec, bytes_of(operand.shape, size_of(operand.dtype))));
+  BlockGuard block(device.pool(),
+                   allocate(id, spec, bytes_of(operand.shape, size_of(operand.dtype))));
   if (DeviceLink* link = device.link()) {
     pack_on(*link, spec.stream, operand, block.data());
   } else {
@@ -158,7 +181,7 @@ void Context::make_dense(Handle handle, Operand& operand) {
   {
     Lock lock(lock_);
     if (take_if_rebound(lock, handle, operand, old)) return;
-    Storage& storage = internals_->storages.acquire();
+    Storage& storage = storages_.acquire();
     storage.block = block.take();
     storage.note = nullptr;
     storage.key = 0;
@@ -168,6 +191,7 @@ void Context::make_dense(Handle handle, Operand& operand) {
       take(operand, *record, old);
     } else {  // it has ended: nobody's but the operand's
       ledger(device).storage_ended(Reason::kDisposed, storage.bytes, true);
+      take_pressure(storage.bytes);
       old = std::move(operand.memory);
       operand.memory = StorageRef(storage);
       operand.data = storage.block.data;

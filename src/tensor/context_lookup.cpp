@@ -4,7 +4,7 @@
 #include "ebb/base/error.hpp"
 #include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
-#include "tensor/context_state.hpp"
+#include "tensor/context_body.hpp"
 
 namespace ebb {
 namespace {
@@ -29,19 +29,20 @@ std::string traced_past(Handle handle) {
 
 }  // namespace
 
-void Context::raise_stale(Handle handle, std::string_view who) {
-  std::string what, context;
-  bool ended = false;
-  {
-    std::lock_guard guard(lock_);
-    context = name();
-    ended = records_.has_ended(handle);
-    const TensorRecord* slot = SlotSpace<TensorRecord>::instance().find_slot(handle);
-    if (ended &&
-        slot->generation() == generation_of(handle) + 1) {  // nobody has taken the slot yet
-      what = fmt::format(" ({} {})", name_of(slot->dtype), dims_to_string(slot->shape()));
-    }
+void ContextBody::raise_ended(Lock& lock, std::string_view who) {
+  lock.unlock();
+  raise(ErrorKind::kStaleHandle, "[{}] the context has ended", who);
+}
+
+void ContextBody::raise_stale(Lock& lock, Handle handle, std::string_view who) {
+  std::string what;
+  const std::string context = options_.name;
+  const bool ended = records_.has_ended(handle);
+  const TensorRecord* slot = SlotSpace<TensorRecord>::instance().find_slot(handle);
+  if (ended && slot->generation() == generation_of(handle) + 1) {  // nobody has taken the slot yet
+    what = fmt::format(" ({} {})", name_of(slot->dtype), dims_to_string(slot->shape()));
   }
+  lock.unlock();
   if (ended) {
     raise(ErrorKind::kStaleHandle, "[{}] tensor {:#x}{} has ended{}", who, handle, what,
           trace::on() ? traced_past(handle) : std::string());
@@ -50,11 +51,7 @@ void Context::raise_stale(Handle handle, std::string_view who) {
         context);
 }
 
-Region& Context::region(Lock& lock, RegionId id, std::string_view who) {
-  if (closed_) {
-    lock.unlock();
-    raise(ErrorKind::kStaleHandle, "[{}] the context has ended", who);
-  }
+Region& ContextBody::region(Lock& lock, RegionId id, std::string_view who) {
   Region* region = id == 0 ? &regions_->root() : regions_->find(id);
   if (region != nullptr) [[likely]]
     return *region;
@@ -64,7 +61,7 @@ Region& Context::region(Lock& lock, RegionId id, std::string_view who) {
         ended ? "has ended" : "names no region of this context");
 }
 
-Region& Context::open_to(Lock& lock, RegionId id, std::string_view who) {
+Region& ContextBody::open_to(Lock& lock, RegionId id, std::string_view who) {
   Region& found = region(lock, id, who);
   if (!found.capped) [[likely]]
     return found;
@@ -73,8 +70,13 @@ Region& Context::open_to(Lock& lock, RegionId id, std::string_view who) {
         id);
 }
 
-TensorInfo Context::describe(Handle handle) {
-  std::unique_lock lock(lock_);
+void ContextBody::made_at(ContextId id, Handle handle, SiteId site) {
+  Lock lock = enter(id, "made_at");
+  live(lock, handle, "made_at").site = site;
+}
+
+TensorInfo ContextBody::describe(ContextId id, Handle handle) {
+  Lock lock = enter(id, "describe");
   const TensorRecord& record = live(lock, handle, "describe");
   const Storage& storage = *record.storage;
   TensorInfo info{.device = storage.device,
@@ -91,8 +93,7 @@ TensorInfo Context::describe(Handle handle) {
   std::copy_n(record.dims.begin(), record.shape().size(), info.dims.begin());
   if (storage.block) {
     info.strides = info.dense ? dense_strides(Shape(record.shape())) : record.layout->strides;
-    info.bytes = size_of(record.dtype);
-    for (const std::int64_t dim : record.shape()) info.bytes *= static_cast<std::uint64_t>(dim);
+    info.bytes = bytes_of(Shape(record.shape()), size_of(record.dtype));
   }
   return info;
 }

@@ -4,27 +4,27 @@
 
 #include "ebb/base/error.hpp"
 #include "ebb/tensor/context.hpp"
-#include "tensor/context_state.hpp"
+#include "tensor/context_body.hpp"
 #include "tensor/end_batch.hpp"
 #include "tensor/visit.hpp"
 
 namespace ebb {
 
-RegionId Context::root() {
-  std::unique_lock lock(lock_);
+RegionId ContextBody::root(ContextId context) {
+  Lock lock = enter(context, "root");
   return region(lock, 0, "root").name();
 }
 
-RegionId Context::open(RegionId parent, std::string_view label) {
+RegionId ContextBody::open(ContextId context, RegionId parent, std::string_view label) {
   const SiteId site = SiteTable::instance().intern(label);
-  std::unique_lock lock(lock_);
+  Lock lock = enter(context, "open");
   Region& above = region(lock, parent, "open");
   return regions_->open(above, site).name();
 }
 
-bool Context::close(RegionId id) {
-  std::unique_lock lock(lock_);
-  if (regions_ != nullptr && regions_->find(id) == nullptr && regions_->has_ended(id)) return false;
+bool ContextBody::close(ContextId context, RegionId id) {
+  Lock lock = enter(context, "close");
+  if (regions_->find(id) == nullptr && regions_->has_ended(id)) return false;
   if (id == 0) {
     lock.unlock();
     raise(ErrorKind::kInvalidArgument, "[close] a region's name is needed");
@@ -39,7 +39,7 @@ bool Context::close(RegionId id) {
 }
 
 // Ends what the doomed regions own, a batch at a time.
-void Context::end_doomed(Lock& lock, Region* doomed, Reason reason) {
+void ContextBody::end_doomed(Lock& lock, Region* doomed, Reason reason) {
   Visit visit(*this, lock);
   while (true) {
     ManyEnds batch;
@@ -54,14 +54,14 @@ void Context::end_doomed(Lock& lock, Region* doomed, Reason reason) {
 }
 
 // Lent tensors go back where they came from, unless the context is ending. Returns what is left.
-Region* Context::fill(EndBatch& batch, Region* doomed, Reason reason) noexcept {
+Region* ContextBody::fill(EndBatch& batch, Region* doomed, Reason reason) noexcept {
   while (doomed != nullptr && !batch.full()) {
     Owned* owned = RegionTree::take_owned(*doomed);
     if (owned == nullptr) {
       doomed = regions_->finish(*doomed);
       continue;
     }
-    Region* home = owned->return_to == 0 || closed_ ? nullptr : regions_->find(owned->return_to);
+    Region* home = owned->return_to == 0 || closed() ? nullptr : regions_->find(owned->return_to);
     owned->return_to = 0;
     if (home != nullptr) {
       RegionTree::link(*home, *owned);
@@ -72,7 +72,7 @@ Region* Context::fill(EndBatch& batch, Region* doomed, Reason reason) noexcept {
   return doomed;
 }
 
-void Context::end_root() {
+void ContextBody::end_root() {
   for (bool more = true; more;) {
     ManyEnds batch;
     Lock lock(lock_);
@@ -85,14 +85,14 @@ void Context::end_root() {
   }
 }
 
-void Context::attach(RegionId id, Handle handle) {
-  std::unique_lock lock(lock_);
+void ContextBody::attach(ContextId context, RegionId id, Handle handle) {
+  Lock lock = enter(context, "attach");
   Region& to = open_to(lock, id, "attach");
   RegionTree::move(to, live(lock, handle, "attach"));
 }
 
-void Context::attach_temporarily(RegionId id, Handle handle) {
-  std::unique_lock lock(lock_);
+void ContextBody::attach_temporarily(ContextId context, RegionId id, Handle handle) {
+  Lock lock = enter(context, "attach_temporarily");
   Region& to = open_to(lock, id, "attach_temporarily");
   TensorRecord& record = live(lock, handle, "attach_temporarily");
   // Lent on, it still goes back to where it was first.
@@ -101,14 +101,14 @@ void Context::attach_temporarily(RegionId id, Handle handle) {
   record.return_to = home;
 }
 
-void Context::detach(Handle handle) {
-  std::unique_lock lock(lock_);
+void ContextBody::detach(ContextId context, Handle handle) {
+  Lock lock = enter(context, "detach");
   TensorRecord& record = live(lock, handle, "detach");
   RegionTree::move(regions_->root(), record);
 }
 
-void Context::move_to_parent(Handle handle) {
-  std::unique_lock lock(lock_);
+void ContextBody::move_to_parent(ContextId context, Handle handle) {
+  Lock lock = enter(context, "move_to_parent");
   TensorRecord& record = live(lock, handle, "move_to_parent");
   Region& from = settled(*record.region);
   if (from.parent != nullptr) RegionTree::move(*from.parent, record);
@@ -116,17 +116,17 @@ void Context::move_to_parent(Handle handle) {
 
 // A region that is being closed is no longer part of the tree: what is still in it counts as the
 // root's.
-Region& Context::settled(Region& region) noexcept {
+Region& ContextBody::settled(Region& region) noexcept {
   return region.live() ? region : regions_->root();
 }
 
-void Context::cap(RegionId id) {
-  std::unique_lock lock(lock_);
+void ContextBody::cap(ContextId context, RegionId id) {
+  Lock lock = enter(context, "cap");
   region(lock, id, "cap").capped = true;
 }
 
-RegionId Context::shortest_lived(std::span<const Handle> handles) {
-  std::unique_lock lock(lock_);
+RegionId ContextBody::shortest_lived(ContextId context, std::span<const Handle> handles) {
+  Lock lock = enter(context, "shortest_lived");
   Region* shortest = &region(lock, 0, "shortest_lived");
   for (const Handle handle : handles) {
     Region& owner = settled(*live(lock, handle, "shortest_lived").region);
@@ -135,8 +135,8 @@ RegionId Context::shortest_lived(std::span<const Handle> handles) {
   return shortest->name();
 }
 
-RegionInfo Context::describe_region(RegionId id) {
-  std::unique_lock lock(lock_);
+RegionInfo ContextBody::describe_region(ContextId context, RegionId id) {
+  Lock lock = enter(context, "describe_region");
   const Region& found = region(lock, id, "describe_region");
   return {.parent = found.parent == nullptr ? 0 : found.parent->name(),
           .depth = found.depth,

@@ -1,20 +1,49 @@
 #include "tensor/context_registry.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "ebb/base/error.hpp"
-#include "tensor/context_state.hpp"
+#include "tensor/context_body.hpp"
 
 namespace ebb {
 
 ContextRegistry& ContextRegistry::instance() {
-  static ContextRegistry* registry = std::make_unique<ContextRegistry>().release();
+  static ContextRegistry* registry = [] {
+    static constexpr DeviceBooks kBooks{
+        [](DeviceIndex index) noexcept { return instance().uses(index); },
+        [](DeviceIndex index) noexcept { instance().close_books(index); }};
+    install_device_books(kBooks);
+    return std::make_unique<ContextRegistry>().release();
+  }();
   return *registry;
 }
 
-Context& ContextRegistry::create(ContextOptions options) {
+bool ContextRegistry::uses(DeviceIndex index) {
+  bool used = false;
+  for_each([&](ContextBody& context) {
+    std::lock_guard guard(context.lock_);
+    const Books& books = context.ledgers_[index].books();
+    used |= books.live != 0 || books.storages.count != 0 || books.held.count != 0;
+  });
+  return used;
+}
+
+void ContextRegistry::close_books(DeviceIndex index) noexcept {
+  for_each([&](ContextBody& context) {
+    std::lock_guard guard(context.lock_);
+    context.ledgers_[0] += std::exchange(context.ledgers_[index], Ledger());
+    context.last_births_[index].store(0, std::memory_order_relaxed);
+  });
   std::lock_guard guard(mutex_);
-  auto cell = std::ranges::find(cells_, false, &Cell::taken);
+  ended_[0] += std::exchange(ended_[index], Books());
+  ended_backing_[0] += std::exchange(ended_backing_[index], Books());
+}
+
+std::pair<ContextBody&, ContextId> ContextRegistry::create(ContextOptions options) {
+  std::lock_guard guard(mutex_);
+  auto cell = std::ranges::find_if(
+      cells_, [](const Cell& each) { return !each.taken && each.generation < kLastGeneration; });
   if (cell == cells_.end()) {
     if (cells_.size() == kMost) {
       raise(ErrorKind::kWrongState, "[context] {} contexts are open, no more are allowed", kMost);
@@ -22,31 +51,27 @@ Context& ContextRegistry::create(ContextOptions options) {
     cells_.emplace_back();
     cell = cells_.end() - 1;
   }
-  if (cell->context == nullptr) cell->context.reset(new Context());
+  if (cell->context == nullptr) cell->context.reset(new ContextBody());
   const auto index = static_cast<std::uint64_t>(cell - cells_.begin());
-  const std::uint64_t id = std::uint64_t{cell->generation + 1} << kSlotIndexBits | index;
+  const ContextId id = std::uint64_t{cell->generation + 1} << kSlotIndexBits | index;
   cell->context->reopen(std::move(options), id);
   ++cell->generation;
   cell->taken = true;
   found_[index].store(cell->context.get(), std::memory_order_release);
-  return *cell->context;
+  return {*cell->context, id};
 }
 
-Context* ContextRegistry::find(std::uint64_t id) const noexcept {
+ContextBody* ContextRegistry::find(ContextId id) const noexcept {
   const std::uint32_t index = index_of(id);
   if (index >= kMost) return nullptr;
-  Context* context = found_[index].load(std::memory_order_acquire);
-  return context != nullptr && context->id() == id ? context : nullptr;
+  ContextBody* context = found_[index].load(std::memory_order_acquire);
+  return context != nullptr && context->serves(id) ? context : nullptr;
 }
 
-void ContextRegistry::forget(std::uint64_t id) noexcept {
-  found_[index_of(id)].store(nullptr, std::memory_order_release);
-}
-
-void ContextRegistry::recycle(Context& context) noexcept {
+void ContextRegistry::recycle(ContextBody& context) noexcept {
   std::scoped_lock guard(mutex_, context.lock_);
-  auto& ended = context.backing() ? ended_backing_ : ended_;
-  for (DeviceId i = 0; i < kMaxDevices; ++i) {
+  auto& ended = context.options_.backing ? ended_backing_ : ended_;
+  for (DeviceIndex i = 0; i < kMaxDevices; ++i) {
     ended[i] += context.ledgers_[i].books();
     context.ledgers_[i] = Ledger();
   }
@@ -65,9 +90,9 @@ void ContextRegistry::recycle(Context& context) noexcept {
 MemoryReading ContextRegistry::ended(const Device* device) const {
   std::lock_guard guard(mutex_);
   MemoryReading reading;
-  for (DeviceId i = 0; i < kMaxDevices; ++i) {
-    if (device == nullptr || device->id() == i) reading.books += ended_[i];
-    if (device != nullptr && device->id() == i) reading.books += ended_backing_[i];
+  for (DeviceIndex i = 0; i < kMaxDevices; ++i) {
+    if (device == nullptr || device->index() == i) reading.books += ended_[i];
+    if (device != nullptr && device->index() == i) reading.books += ended_backing_[i];
   }
   reading.collections = ended_costs_;
   return reading;

@@ -1,5 +1,4 @@
-// Every context there is. Contexts are found without a lock by their name, so they are never
-// destroyed: one that has ended and holds nothing any more is taken again by the next.
+// Every context there is, and the bodies that serve them.
 #pragma once
 
 #include <array>
@@ -9,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "ebb/tensor/context.hpp"
+#include "tensor/context_body.hpp"
 
 namespace ebb {
 
@@ -20,12 +19,16 @@ class ContextRegistry {
   static ContextRegistry& instance();
 
   // Throws Error(kWrongState) when there are too many, std::bad_alloc.
-  Context& create(ContextOptions options);
-  Context* find(std::uint64_t id) const noexcept;
-  // It has ended: no longer found by name.
-  void forget(std::uint64_t id) noexcept;
+  std::pair<ContextBody&, ContextId> create(ContextOptions options);
+  // The body that serves the context of that name; null if it has ended.
+  ContextBody* find(ContextId id) const noexcept;
   // It has ended and holds nothing: its books are folded into those of the ended ones.
-  void recycle(Context& context) noexcept;
+  void recycle(ContextBody& context) noexcept;
+
+  // Whether any context has a storage on the device at that index.
+  bool uses(DeviceIndex index);
+  // That device has closed: what its books say is kept in those of all closed devices, at index 0.
+  void close_books(DeviceIndex index) noexcept;
 
   // Books of the ended contexts that were recycled.
   MemoryReading ended(const Device* device) const;
@@ -42,14 +45,14 @@ class ContextRegistry {
 
  private:
   struct Cell {
-    std::unique_ptr<Context> context;
+    std::unique_ptr<ContextBody> context;
     std::uint32_t generation = 0;
     bool taken = false;  // open, or ended and still holding something
   };
 
   mutable std::mutex mutex_;
   std::vector<Cell> cells_;
-  std::array<std::atomic<Context*>, kMost> found_{};
+  std::array<std::atomic<ContextBody*>, kMost> found_{};
   std::array<Books, kMaxDevices> ended_{};
   std::array<Books, kMaxDevices> ended_backing_{};
   CollectionCosts ended_costs_;

@@ -6,11 +6,11 @@
 #include <memory>
 #include <type_traits>
 
-#include "ebb/tensor/context.hpp"
+#include "tensor/context_body.hpp"
 
 namespace ebb {
 
-class Context::EndBatch {
+class ContextBody::EndBatch {
  public:
   EndBatch(const EndBatch&) = delete;
   EndBatch& operator=(const EndBatch&) = delete;
@@ -20,6 +20,8 @@ class Context::EndBatch {
   bool full() const noexcept {
     return freed_count_ == most_ || ended_count_ == most_ || drained_.tensors >= kMostTensors;
   }
+  // The host has not ended these itself: it is told of the foreign ones among them.
+  bool for_host() const noexcept { return for_host_; }
   bool tells_host() const noexcept { return ended_count_ != 0; }
 
   void add_freed(const Storage& storage) noexcept {
@@ -53,8 +55,8 @@ class Context::EndBatch {
     Block block;
     UseNote* note;
   };
-  EndBatch(Freed* freed, ForeignEnd* ended, std::size_t most) noexcept
-      : freed_(freed), ended_(ended), most_(most) {}
+  EndBatch(Freed* freed, ForeignEnd* ended, std::size_t most, bool for_host) noexcept
+      : freed_(freed), ended_(ended), most_(most), for_host_(for_host) {}
 
  private:
   static constexpr std::uint64_t kMostTensors = 256;
@@ -62,6 +64,7 @@ class Context::EndBatch {
   Freed* freed_;
   ForeignEnd* ended_;
   std::size_t most_;
+  const bool for_host_;
   std::size_t freed_count_ = 0;
   std::size_t ended_count_ = 0;
   Drained drained_;
@@ -69,10 +72,11 @@ class Context::EndBatch {
 
 // The arrays start out as raw bytes: one of these is made for every single end.
 template <std::size_t kMost>
-class Context::EndBatchOf : public Context::EndBatch {
+class ContextBody::EndBatchOf : public ContextBody::EndBatch {
  public:
-  EndBatchOf() noexcept
-      : EndBatch(reinterpret_cast<Freed*>(freed_), reinterpret_cast<ForeignEnd*>(ended_), kMost) {}
+  explicit EndBatchOf(bool for_host = true) noexcept
+      : EndBatch(reinterpret_cast<Freed*>(freed_), reinterpret_cast<ForeignEnd*>(ended_), kMost,
+                 for_host) {}
 
  private:
   static_assert(std::is_trivially_destructible_v<Freed>);

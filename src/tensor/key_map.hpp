@@ -1,6 +1,8 @@
 // From what a host calls its data to the storage that books it: open addressing, linear probing,
 // erased by shifting back, so that nothing of what has gone stays behind. It grows and shrinks on
 // insertion only: erasing allocates nothing. Under the context's lock.
+//
+// arithmetic of this file: of at most 2^24 keys
 #pragma once
 
 #include <cstdint>

@@ -3,11 +3,14 @@
 #include <atomic>
 #include <cstring>
 
+#include "ebb/base/checked.hpp"
 #include "ebb/memory/device_link.hpp"
 #include "ebb/tensor/context.hpp"
 
 namespace ebb {
 namespace {
+
+// arithmetic of this file: steps between elements that exist, within one storage.
 
 // One element at a time, the last axis fastest.
 void pack_plainly(const Operand& from, std::byte* to) {
@@ -29,12 +32,6 @@ void pack_plainly(const Operand& from, std::byte* to) {
 
 constinit std::atomic<Pack> strided_pack{pack_plainly};
 
-// Only extents of an empty tensor wrap around, and its steps lead nowhere.
-std::int64_t times(std::int64_t step, std::int64_t extent) noexcept {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(step) *
-                                   static_cast<std::uint64_t>(extent));
-}
-
 }  // namespace
 
 Strides dense_strides(const Shape& shape) noexcept {
@@ -42,7 +39,7 @@ Strides dense_strides(const Shape& shape) noexcept {
   std::int64_t step = 1;
   for (std::size_t i = shape.rank(); i-- > 0;) {
     strides[i] = step;
-    step = times(step, shape.dims()[i]);
+    step = saturating_mul(step, shape.dims()[i]);
   }
   return strides;
 }
@@ -54,7 +51,7 @@ bool is_dense(const Shape& shape, const Strides& strides) noexcept {
     const std::int64_t dim = shape.dims()[i];
     if (dim == 0) return true;
     as_dense = as_dense && (dim == 1 || strides[i] == step);
-    step = times(step, dim);
+    step = saturating_mul(step, dim);
   }
   return as_dense;
 }

@@ -17,7 +17,7 @@ struct Holders {
   std::vector<SiteHolding> all;  // most bytes first
   std::uint64_t bytes = 0;
 
-  Holders(Context* context, By by)
+  Holders(const Context* context, By by)
       : all(context == nullptr ? Context::total_holdings(nullptr, by)
                                : context->holdings(nullptr, by)) {
     for (const SiteHolding& each : all) bytes += each.live.bytes;
@@ -31,11 +31,11 @@ struct Holders {
 };
 
 struct Facts {
-  Context* context;
+  const Context* context;
   MemoryReading reading;
   Holders sites, regions;
 
-  explicit Facts(Context* c)
+  explicit Facts(const Context* c)
       : context(c),
         reading(c == nullptr ? Context::total_memory() : c->memory()),
         sites(c, By::kSite),
@@ -89,8 +89,8 @@ class TextReport {
 
   void devices() {
     line("\n{:<24}{:>11}{:>11}{:>11}{:>16}", "device", "in use", "committed", "peak", "budget");
-    for (DeviceId id = 1; id < kMaxDevices; ++id) {
-      const Device* device = Device::find(id);
+    for (DeviceIndex i = 1; i < kMaxDevices; ++i) {
+      const Device* device = Device::at(i);
       if (device == nullptr) continue;
       const std::uint64_t budget = device->budget();
       line("{:<24}{:>11}{:>11}{:>11}{:>16}", device->name(), format_bytes(device->in_use()),
@@ -116,6 +116,7 @@ class TextReport {
     const auto named = holders.top(options_.top);
     for (const SiteHolding& holding : named) {
       const std::string_view frame = first_frame(SiteTable::instance().text(holding.site));
+      // arithmetic: in floating point
       line("{:>5.1f}%{:>11}{:>10}{:>10}  {}", 100 * holders.share(holding),
            format_bytes(holding.live.bytes), holding.live.count, holding.orphans,
            frame.empty() ? nameless : frame);
@@ -180,7 +181,7 @@ std::string to_json(const Facts& facts, const ReportOptions& options) {
 
 }  // namespace
 
-std::string report(Context* context, const ReportOptions& options) {
+std::string report(const Context* context, const ReportOptions& options) {
   const Facts facts(context);
   return options.json ? to_json(facts, options) : TextReport(facts, options).write();
 }

@@ -10,8 +10,8 @@
 
 #include "ebb/memory/trace.hpp"
 #include "tensor/books_json.hpp"
+#include "tensor/context_body.hpp"
 #include "tensor/context_registry.hpp"
-#include "tensor/context_state.hpp"
 #include "tensor/snapshot_file.hpp"
 
 namespace ebb {
@@ -93,35 +93,38 @@ class SnapshotWriter {
 
   void contexts() {
     // Contexts are never destroyed; one that is recycled meanwhile is found empty.
-    std::vector<Context*> all;
-    ContextRegistry::instance().for_each([&](Context& context) { all.push_back(&context); });
+    std::vector<ContextBody*> all;
+    ContextRegistry::instance().for_each([&](ContextBody& context) { all.push_back(&context); });
     begin("contexts");
     json_.begin_array();
-    for (Context* context : all) write_context(*context);
+    for (ContextBody* context : all) write_context(*context);
     json_.end_array();
   }
 
-  void write_context(Context& context) {
+  void write_context(ContextBody& context) {
     json_.new_line();
     json_.begin_object();
+    MemoryReading reading;
     {
       std::unique_lock lock(context.lock_);
-      const std::string name = context.name();
-      const bool open = !context.closed_;
+      const std::string name = context.options_.name;
+      const ContextId id = context.id_;
+      const bool open = !context.closed();
+      reading = context.read(nullptr);
       lock.unlock();
-      json_.member("id", context.id());
+      json_.member("id", id);
       json_.member("name", std::string_view(name));
       json_.member("open", open);
     }
     json_.key("books");
-    write_reading(json_, context.memory());
+    write_reading(json_, reading);
     regions(context);
     tensors(context, "tensors", false);
     tensors(context, "holds", true);
     json_.end_object();
   }
 
-  void regions(Context& context) {
+  void regions(ContextBody& context) {
     begin("regions");
     json_.begin_array();
     std::vector<RegionRow> rows;
@@ -131,7 +134,7 @@ class SnapshotWriter {
     json_.end_array();
   }
 
-  static bool copy_regions(Context& context, std::size_t chunk, std::vector<RegionRow>& rows) {
+  static bool copy_regions(ContextBody& context, std::size_t chunk, std::vector<RegionRow>& rows) {
     rows.clear();
     rows.reserve(SlotSpace<Region>::kChunkSlots);
     std::lock_guard guard(context.lock_);
@@ -162,7 +165,7 @@ class SnapshotWriter {
     file_.flush_if_large();
   }
 
-  void tensors(Context& context, std::string_view name, bool holds) {
+  void tensors(ContextBody& context, std::string_view name, bool holds) {
     begin(name);
     json_.begin_array();
     std::vector<TensorRow> rows;
@@ -172,7 +175,7 @@ class SnapshotWriter {
     json_.end_array();
   }
 
-  static bool copy_tensors(Context& context, std::size_t chunk, bool holds,
+  static bool copy_tensors(ContextBody& context, std::size_t chunk, bool holds,
                            std::vector<TensorRow>& rows) {
     rows.clear();
     rows.reserve(SlotSpace<TensorRecord>::kChunkSlots);

@@ -1,19 +1,16 @@
-// A file that appears under its name when it is complete, or not at all.
+// A snapshot's text on its way to its file.
 #pragma once
 
-#include <cstddef>
 #include <string>
+
+#include "base/file_draft.hpp"
 
 namespace ebb {
 
 class SnapshotFile {
  public:
-  // Throws Error(kDevice), like all below.
+  // Throws Error(kDevice), like all below. Without a `publish` nothing stays.
   explicit SnapshotFile(std::string path);
-  // Without a `publish` before it, nothing stays.
-  ~SnapshotFile();
-  SnapshotFile(const SnapshotFile&) = delete;
-  SnapshotFile& operator=(const SnapshotFile&) = delete;
 
   // Text that collects here is written out when there is enough of it.
   std::string& text() noexcept { return text_; }
@@ -22,11 +19,8 @@ class SnapshotFile {
 
  private:
   void flush();
-  [[noreturn]] void fail(const char* verb, int error) const;
 
-  const std::string path_;
-  const std::string draft_;
-  int file_ = -1;
+  FileDraft draft_;
   std::string text_;
 };
 

@@ -3,9 +3,9 @@
 namespace ebb {
 namespace {
 
-TensorInfo described(Context* context, Handle handle) {
+TensorInfo described(const Context& context, Handle handle) {
   if (handle == 0) raise(ErrorKind::kInvalidArgument, "[tensor] none was given, one is needed");
-  return context->describe(handle);
+  return context.describe(handle);
 }
 
 Shape shape_of(const TensorInfo& info) {
@@ -16,13 +16,13 @@ Shape shape_of(const TensorInfo& info) {
 
 Tensor::Tensor(const Tensor& other) : context_(other.context_) {
   if (!other) return;
-  handle_ = context_->share(other.handle_, described(context_, other.handle_).region);
+  handle_ = context_.share(other.handle_, described(context_, other.handle_).region);
 }
 
 Tensor::~Tensor() {
   if (handle_ == 0) return;
   try {
-    context_->dispose(handle_);
+    context_.dispose(handle_);
   } catch (const Error&) {  // its context has ended, and took it along
   }
 }
@@ -34,13 +34,13 @@ Shape Tensor::shape() const { return shape_of(described(context_, handle_)); }
 void Tensor::read(std::span<std::byte> bytes) const {
   if (handle_ == 0) raise(ErrorKind::kInvalidArgument, "[read] no tensor was given, one is needed");
   Operand operand;
-  context_->resolve({&handle_, 1}, {&operand, 1}, "read");
+  context_.resolve({&handle_, 1}, {&operand, 1}, "read");
   const std::uint64_t has = bytes_of(operand.shape, size_of(operand.dtype));
   if (bytes.size() != has) {
     raise(ErrorKind::kInvalidArgument, "[read] {} bytes were given, the tensor has {}",
           bytes.size(), has);
   }
-  context_->make_readable(handle_, operand);
+  context_.make_readable(handle_, operand);
   read_operand(operand, bytes);
 }
 

@@ -6,18 +6,21 @@
 
 #include <mutex>
 
-#include "ebb/tensor/context.hpp"
+#include "tensor/context_body.hpp"
 
 namespace ebb {
 
-class Context::Visit {
+class ContextBody::Visit {
  public:
+  enum class Purpose : std::uint8_t { kWork, kTellEnds };
+
 // The destructor takes the address out again; gcc 12 does not see that.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
 #endif
-  Visit(Context& context, Lock&) noexcept : context_(context), outer_(innermost) {
+  Visit(ContextBody& context, Lock&, Purpose purpose = Purpose::kWork) noexcept
+      : context_(context), outer_(innermost), purpose_(purpose) {
     ++context_.visits_;
     innermost = this;
   }
@@ -39,22 +42,33 @@ class Context::Visit {
   void leave(Lock&) noexcept {
     --context_.visits_;
     left_ = true;
-    retires_ = context_.closed_;
+    retires_ = context_.closed();
   }
   // Those of the calling thread.
-  static std::uint32_t mine_in(const Context& context) noexcept {
+  static std::uint32_t mine_in(const ContextBody& context) noexcept {
     std::uint32_t count = 0;
     for (const Visit* visit = innermost; visit != nullptr; visit = visit->outer_) {
       count += &visit->context_ == &context && !visit->left_ ? 1 : 0;
     }
     return count;
   }
+  // How deep the calling thread is inside `end` callbacks of this context.
+  static std::uint32_t telling_ends_of(const ContextBody& context) noexcept {
+    std::uint32_t count = 0;
+    for (const Visit* visit = innermost; visit != nullptr; visit = visit->outer_) {
+      count += &visit->context_ == &context && visit->purpose_ == Purpose::kTellEnds ? 1 : 0;
+    }
+    return count;
+  }
+  // Whether the calling thread is inside a visit, of whatever context.
+  static bool any() noexcept { return innermost != nullptr; }
 
  private:
   static thread_local constinit inline Visit* innermost = nullptr;
 
-  Context& context_;
+  ContextBody& context_;
   Visit* const outer_;
+  const Purpose purpose_;
   bool left_ = false;
   bool retires_ = false;
 };

@@ -29,6 +29,7 @@ struct TestHost {
   std::vector<std::string> warnings;
   std::vector<ebb_handle> garbage;  // noticed by the next collection
   int minor = 0, major = 0;
+  uint64_t cost = 1000;  // nanoseconds, or EBB_CANNOT_COLLECT
   std::function<void()> in_collect, in_end, in_warn;
 
   static uint64_t on_collect(void* user, ebb_collection kind) {
@@ -37,7 +38,7 @@ struct TestHost {
     for (const ebb_handle handle : host.garbage) ebb_orphan(handle);
     host.garbage.clear();
     if (host.in_collect) host.in_collect();
-    return 1000;
+    return host.cost;
   }
   static void on_end(void* user, const ebb_ended* ended, size_t count) {
     auto& host = *static_cast<TestHost*>(user);
@@ -50,14 +51,13 @@ struct TestHost {
     if (host.in_warn) host.in_warn();
   }
   ebb_context_options options(const char* name) {
-    return {.size = sizeof(ebb_context_options),
-            .flags = 0,
-            .name = name,
-            .user = this,
-            .collect = &on_collect,
-            .end = &on_end,
-            .warn = &on_warn,
-            .collect_share = 0};
+    auto given = sized<ebb_context_options>();
+    given.name = name;
+    given.user = this;
+    given.collect = &on_collect;
+    given.end = &on_end;
+    given.warn = &on_warn;
+    return given;
   }
 };
 
@@ -146,7 +146,7 @@ class CapiTest : public testing::Test {
   }
   ebb_drained safe_point(ebb_device device = 0, uint64_t upcoming = 0) {
     auto drained = sized<ebb_drained>();
-    EXPECT_OK(ebb_safe_point(context, device, upcoming, &drained));
+    EXPECT_OK(ebb_safe_point(context, device, upcoming, 0, &drained));
     return drained;
   }
 

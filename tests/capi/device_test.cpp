@@ -47,10 +47,10 @@ TEST_F(CapiDevice, BadOptions) {
 TEST_F(CapiDevice, UnknownDevices) {
   auto info = sized<ebb_device_info>();
   for (const ebb_device unknown : {0u, 31u, 32u, UINT32_MAX}) {
-    EXPECT_EQ(ebb_device_close(unknown), EBB_INVALID_ARGUMENT);
-    EXPECT_EQ(ebb_device_set_budget(unknown, 1, 0), EBB_INVALID_ARGUMENT);
-    EXPECT_EQ(ebb_device_describe(unknown, &info), EBB_INVALID_ARGUMENT);
-    EXPECT_EQ(ebb_device_trim(unknown, 1, nullptr), EBB_INVALID_ARGUMENT);
+    EXPECT_EQ(ebb_device_close(unknown), EBB_STALE_HANDLE);
+    EXPECT_EQ(ebb_device_set_budget(unknown, 1, 0), EBB_STALE_HANDLE);
+    EXPECT_EQ(ebb_device_describe(unknown, &info), EBB_STALE_HANDLE);
+    EXPECT_EQ(ebb_device_trim(unknown, 1, nullptr), EBB_STALE_HANDLE);
   }
   EXPECT_EQ(ebb_device_describe(own, nullptr), EBB_INVALID_ARGUMENT);
 }

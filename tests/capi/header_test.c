@@ -7,7 +7,7 @@
 _Static_assert(sizeof(ebb_handle) == 8, "names are 64 bits");
 _Static_assert(sizeof(ebb_device_options) == 40, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_device_info) == 80, "the layout is part of the ABI");
-_Static_assert(sizeof(ebb_context_options) == 56, "the layout is part of the ABI");
+_Static_assert(sizeof(ebb_context_options) == 80, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_ended) == 40, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_tensor_spec) == 40, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_foreign_spec) == 64, "the layout is part of the ABI");

@@ -114,8 +114,8 @@ TEST_F(CapiReclaim, AHardForeignBudgetFailsAtTheSafePoint) {
   EXPECT_OK(ebb_device_set_budget(foreign, 1000, EBB_BUDGET_HARD));
   ebb_reclaim_set(1);
   adopt(0, 2000);
-  EXPECT_STATUS(ebb_safe_point(context, foreign, 0, nullptr), EBB_OUT_OF_MEMORY);
-  EXPECT_STATUS(ebb_safe_point(context, foreign, UINT64_MAX, nullptr), EBB_OUT_OF_MEMORY);
+  EXPECT_STATUS(ebb_safe_point(context, foreign, 0, 0, nullptr), EBB_OUT_OF_MEMORY);
+  EXPECT_STATUS(ebb_safe_point(context, foreign, UINT64_MAX, 0, nullptr), EBB_OUT_OF_MEMORY);
 }
 
 // What was born on one device says nothing about the next birth on another.
@@ -160,7 +160,7 @@ TEST_F(CapiReclaim, MakeRoom) {
   host.garbage = {adopt(0, 100)};
   EXPECT_OK(ebb_make_room(context, foreign, 100, &drained));
   EXPECT_EQ(drained.bytes, 100u);
-  EXPECT_STATUS(ebb_make_room(context, 0, 100, &drained), EBB_INVALID_ARGUMENT);
+  EXPECT_STATUS(ebb_make_room(context, 0, 100, &drained), EBB_STALE_HANDLE);
   EXPECT_STATUS(ebb_make_room(context, foreign, UINT64_MAX, nullptr), EBB_OUT_OF_MEMORY);
 }
 

@@ -40,7 +40,7 @@ TEST_F(CapiSizes, TooSmallOutputsAreRefusedBeforeAnythingHappens) {
   ebb_orphan(handle);
   for (const uint32_t size : kTooSmall) {
     auto drained = sized<ebb_drained>(size);
-    EXPECT_EQ(ebb_safe_point(context, 0, 0, &drained), EBB_INVALID_ARGUMENT);
+    EXPECT_EQ(ebb_safe_point(context, 0, 0, 0, &drained), EBB_INVALID_ARGUMENT);
     EXPECT_EQ(ebb_collect(context, EBB_COLLECT_MAJOR, 0, &drained), EBB_INVALID_ARGUMENT);
     EXPECT_EQ(ebb_make_room(context, foreign, 1, &drained), EBB_INVALID_ARGUMENT);
     auto memory = sized<ebb_memory>(size);
@@ -106,7 +106,7 @@ TEST_F(CapiSizes, TheSmallestThatIsTaken) {
   ebb_drained drained;
   std::memset(&drained, 0xEE, sizeof(drained));
   drained.size = 8;
-  EXPECT_OK(ebb_safe_point(context, 0, 0, &drained));
+  EXPECT_OK(ebb_safe_point(context, 0, 0, 0, &drained));
   EXPECT_EQ(drained.collected, 0u);
   EXPECT_EQ(drained.tensors, 0xEEEEEEEEEEEEEEEEull);
   auto options = sized<ebb_context_options>(8);

@@ -23,7 +23,7 @@ Tensor values(const Shape& shape, float step) {
 
 struct Fused {
   const char* name;
-  int activation;
+  ops::Activation activation;
   bool per_filter;  // the bias
 };
 
@@ -32,9 +32,14 @@ class FusedConvolutions : public testing::TestWithParam<Fused> {
   Tensor convolve(const Tensor& x) {
     const Tensor filter = values({3, 3, kChannels, kFilters}, 0.7F);
     const Tensor bias = GetParam().per_filter ? values({kFilters}, 1.3F) : tensor({0.25F}, {1});
-    const Tensor slope = GetParam().activation == 4 ? values({kFilters}, 2.1F) : Tensor();
-    return ops::fused_conv2d(x, filter, bias, slope, {1, 1}, {1, 1, 1, 1}, {1, 1}, {kSide, kSide},
-                             false, GetParam().activation, 0.2);
+    const Tensor slope =
+        GetParam().activation == ops::Activation::kPrelu ? values({kFilters}, 2.1F) : Tensor();
+    return ops::fused_conv2d(x, filter,
+                             {.bias = bias,
+                              .prelu_activation_weights = slope,
+                              .pads = {1, 1, 1, 1},
+                              .output_size = {kSide, kSide},
+                              .activation = GetParam().activation});
   }
   Session session_;
 };
@@ -55,10 +60,14 @@ TEST_P(FusedConvolutions, OfABatchAreThoseOfItsImages) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Epilogues, FusedConvolutions,
-                         testing::Values(Fused{"linear", 0, true}, Fused{"relu", 1, true},
-                                         Fused{"relu6", 2, true}, Fused{"elu", 3, true},
-                                         Fused{"prelu", 4, true}, Fused{"leaky", 5, true},
-                                         Fused{"sigmoid", 6, true}, Fused{"one_bias", 1, false}),
+                         testing::Values(Fused{"linear", ops::Activation::kLinear, true},
+                                         Fused{"relu", ops::Activation::kRelu, true},
+                                         Fused{"relu6", ops::Activation::kRelu6, true},
+                                         Fused{"elu", ops::Activation::kElu, true},
+                                         Fused{"prelu", ops::Activation::kPrelu, true},
+                                         Fused{"leaky", ops::Activation::kLeakyrelu, true},
+                                         Fused{"sigmoid", ops::Activation::kSigmoid, true},
+                                         Fused{"one_bias", ops::Activation::kRelu, false}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -73,6 +73,15 @@ TEST(HeaderExamples, Run) {
   EXPECT_EQ(Tensor(context, sum.handle).item<float>(), 3.0f);
 }
 
+TEST(HeaderExamples, Functions) {
+  using namespace ebb::ops;
+  Session session;
+  const Tensor x = fill({1, 4, 4, 1}, 1, DType::kFloat32);
+  const Tensor filter = fill({2, 2, 1, 1}, 1, DType::kFloat32);
+  const Tensor y = conv2d(x, filter, {.strides = {2, 2}});
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{4, 4, 4, 4}));
+}
+
 TEST(HeaderExamples, Read) {
   Session session;
   const Tensor tensor = ebb::tensor({1.0f, 2.0f}, {2});

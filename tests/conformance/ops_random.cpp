@@ -28,7 +28,7 @@ double deviation_of(const Floats& values) {
 TEST(RandomOps, UniformFillsItsRange) {
   TestSession session;
   const Floats values =
-      ops::random_uniform({100, 100}, -2, 6, DType::kFloat32, 42).to_vector<float>();
+      ops::random_uniform({100, 100}, {.low = -2, .high = 6, .seed = 42}).to_vector<float>();
   EXPECT_GE(*std::ranges::min_element(values), -2);
   EXPECT_LT(*std::ranges::max_element(values), 6);
   EXPECT_NEAR(mean_of(values), 2, 0.1);
@@ -37,11 +37,14 @@ TEST(RandomOps, UniformFillsItsRange) {
 
 TEST(RandomOps, NormalHasItsMoments) {
   TestSession session;
-  const Floats values =
-      ops::random_normal({10000}, 3, 2, DType::kFloat32, false, 7).to_vector<float>();
+  const Floats values = ops::random_normal({10000}, {.mean = 3, .standard_deviation = 2, .seed = 7})
+                            .to_vector<float>();
   EXPECT_NEAR(mean_of(values), 3, 0.1);
   EXPECT_NEAR(deviation_of(values), 2, 0.1);
-  const Floats cut = ops::random_normal({10000}, 3, 2, DType::kFloat32, true, 7).to_vector<float>();
+  const Floats cut =
+      ops::random_normal({10000},
+                         {.mean = 3, .standard_deviation = 2, .truncated = true, .seed = 7})
+          .to_vector<float>();
   EXPECT_GE(*std::ranges::min_element(cut), -1);
   EXPECT_LE(*std::ranges::max_element(cut), 7);
   EXPECT_NEAR(deviation_of(cut), 2 * 0.88, 0.1);  // of a normal cut off at two deviations
@@ -50,7 +53,7 @@ TEST(RandomOps, NormalHasItsMoments) {
 TEST(RandomOps, ASeedGivesThemAgain) {
   TestSession session;
   const auto drawn = [](double seed) {
-    return ops::random_uniform({64}, 0, 1, DType::kFloat32, seed).to_vector<float>();
+    return ops::random_uniform({64}, {.seed = seed}).to_vector<float>();
   };
   EXPECT_EQ(drawn(5), drawn(5));
   EXPECT_NE(drawn(5), drawn(6));
@@ -62,9 +65,9 @@ TEST(RandomOps, MultinomialFollowsTheProbabilities) {
   const Tensor probabilities = tensor({0.1f, 0.0f, 0.6f, 0.3f, 1.0f, 0.0f, 0.0f, 0.0f}, {2, 4});
   const Tensor logits = ops::log(probabilities);
   for (const bool normalized : {true, false}) {
-    const auto samples =
-        ops::multinomial(normalized ? probabilities : logits, 10000, 11, normalized)
-            .to_vector<std::int32_t>();
+    const auto samples = ops::multinomial(normalized ? probabilities : logits, 10000,
+                                          {.seed = 11, .normalized = normalized})
+                             .to_vector<std::int32_t>();
     ASSERT_EQ(samples.size(), 20000u);
     const auto share = [&](std::int32_t label) {
       return static_cast<double>(std::count(samples.begin(), samples.begin() + 10000, label)) / 1e4;

@@ -21,10 +21,33 @@ TEST(TensorApi, OperatorsAndFunctions) {
   const Tensor y = ops::relu(x - 2.5) + x * 2;
   EXPECT_EQ(y.to_vector<float>(), (Floats{2, 4, 6.5f, 9.5f}));
   EXPECT_EQ((1 - x / 2).to_vector<float>(), (Floats{0.5f, 0, -0.5f, -1}));
-  EXPECT_EQ(ops::sum(y, {0, 1}, false).item<float>(), 22.0f);
-  EXPECT_EQ(ops::top_k(x, 1, true)[1].to_vector<std::int32_t>(), (std::vector<std::int32_t>{1, 1}));
-  EXPECT_EQ(ops::concat({x, x}, 0).shape(), (Shape{4, 2}));
+  EXPECT_EQ(ops::sum(y, {0, 1}).item<float>(), 22.0f);
+  EXPECT_EQ(ops::top_k(x, 1)[1].to_vector<std::int32_t>(), (std::vector<std::int32_t>{1, 1}));
+  EXPECT_EQ(ops::concat({x, x}).shape(), (Shape{4, 2}));
   EXPECT_EQ(ops::equal(x, x).to_vector<std::uint8_t>(), (std::vector<std::uint8_t>(4, 1)));
+}
+
+TEST(TensorApi, OptionsHaveTheTablesDefaults) {
+  TestSession session;
+  const Tensor x = ops::reshape(ops::range(0, 32), {1, 4, 4, 2});
+  const Tensor filter = ops::reshape(ops::range(0, 24), {2, 2, 2, 3});
+  const ops::Conv2DOptions said{.strides = {1, 1},
+                                .pads = {0, 0, 0, 0},
+                                .dilations = {1, 1},
+                                .output_size = {3, 3},
+                                .channels_first = false};
+  const Tensor result = ops::conv2d(x, filter);
+  EXPECT_EQ(result.shape(), (Shape{1, 3, 3, 3}));
+  EXPECT_EQ(result.to_vector<float>(), ops::conv2d(x, filter, said).to_vector<float>());
+  // What fits, rounded down: padded to 6, a reach of 3.
+  const Tensor wide =
+      ops::conv2d(x, filter, {.strides = {2, 3}, .pads = {1, 1, 1, 1}, .dilations = {2, 2}});
+  EXPECT_EQ(wide.shape(), (Shape{1, 2, 2, 3}));
+  EXPECT_EQ(ops::max_pool(x, {5, 5}).shape(), (Shape{1, 0, 0, 2}));
+  const Tensor fused = ops::fused_conv2d(
+      x, filter,
+      {.bias = tensor({-500.0f, 0.0f, 0.0f}, {3}), .activation = ops::Activation::kRelu});
+  EXPECT_EQ(fused.to_vector<float>()[0], std::max(result.to_vector<float>()[0] - 500, 0.0f));
 }
 
 // Of more variables than other operations have results, and to the bit.
@@ -34,12 +57,13 @@ TEST(TensorApi, AdamIsTheChainThatItStandsFor) {
   std::vector<Tensor> inputs{tensor({0.81f}, {}), tensor({0.998001f}, {})};
   for (std::int64_t i = 0; i < kVariables; ++i) {
     for (const double seed : {1, 2, 3, 4}) {
-      const Tensor given = ops::random_uniform({i % 3 + 1, 17}, -2, 2, DType::kFloat32,
-                                               seed + static_cast<double>(i));
+      const Tensor given = ops::random_uniform(
+          {i % 3 + 1, 17}, {.low = -2, .high = 2, .seed = seed + static_cast<double>(i)});
       inputs.push_back(seed == 3 ? ops::abs(given) : given);
     }
   }
-  const std::vector<Tensor> made = ops::adam_update(inputs, 0.9, 0.999, 0.01, 1e-7);
+  const std::vector<Tensor> made = ops::adam_update(
+      inputs[0], inputs[1], {inputs.begin() + 2, inputs.end()}, {.learning_rate = 0.01});
   ASSERT_EQ(made.size(), 2u + 3 * kVariables);
   EXPECT_EQ(made[0].item<float>(), (inputs[0] * 0.9).item<float>());
   EXPECT_EQ(made[1].item<float>(), (inputs[1] * 0.999).item<float>());

@@ -34,20 +34,20 @@ class OpViews : public testing::Test {
 
 TEST_F(OpViews, MakeNoStorage) {
   const Tensor x = iota({4, 6});
-  EXPECT_EQ(made_by([&] {
-              const Tensor turned = ops::transpose(x, {1, 0});
-              EXPECT_FALSE(dense(turned));
-              EXPECT_TRUE(dense(ops::transpose(turned, {1, 0}))) << "as it was";
-              const Tensor part = ops::slice(turned, {1, 1}, {4, 2});
-              EXPECT_EQ(part.to_vector<float>(), (Floats{7, 13, 8, 14, 9, 15, 10, 16}));
-              EXPECT_EQ(ops::strided_slice(x, {0, 1}, {1, 2}, {4, 3}).to_vector<float>(),
-                        (Floats{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23}));
-              EXPECT_EQ(ops::expand_dims(part, 1).to_vector<float>(), part.to_vector<float>());
-              EXPECT_EQ(ops::identity(part).to_vector<float>(), part.to_vector<float>());
-              EXPECT_EQ(ops::cast(part, DType::kFloat32).to_vector<float>(),
-                        part.to_vector<float>());
-            }),
-            0u);
+  EXPECT_EQ(
+      made_by([&] {
+        const Tensor turned = ops::transpose(x, {1, 0});
+        EXPECT_FALSE(dense(turned));
+        EXPECT_TRUE(dense(ops::transpose(turned, {1, 0}))) << "as it was";
+        const Tensor part = ops::slice(turned, {1, 1}, {4, 2});
+        EXPECT_EQ(part.to_vector<float>(), (Floats{7, 13, 8, 14, 9, 15, 10, 16}));
+        EXPECT_EQ(ops::strided_slice(x, {0, 1}, {1, 2}, {4, 3}).to_vector<float>(),
+                  (Floats{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23}));
+        EXPECT_EQ(ops::expand_dims(part, {.dim = 1}).to_vector<float>(), part.to_vector<float>());
+        EXPECT_EQ(ops::identity(part).to_vector<float>(), part.to_vector<float>());
+        EXPECT_EQ(ops::cast(part, DType::kFloat32).to_vector<float>(), part.to_vector<float>());
+      }),
+      0u);
 }
 
 TEST_F(OpViews, OfComplexNumbers) {
@@ -91,34 +91,35 @@ TEST_F(OpViews, AreReadWhereTheyAre) {
   const auto same = [&](const Tensor& a, const Tensor& b) {
     EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>());
   };
-  same(ops::sum(turned, {0}, false), ops::sum(copied, {0}, false));
-  same(ops::max(turned, {1}, false), ops::max(copied, {1}, false));
-  same(ops::mean(turned, {0, 1}, false), ops::mean(ops::reshape(x, {-1}), {0}, false));
-  same(ops::batch_mat_mul(x, turned, false, false), ops::batch_mat_mul(x, copied, false, false));
-  same(ops::batch_mat_mul(turned, x, false, false), ops::batch_mat_mul(copied, x, false, false));
-  same(ops::concat({turned, turned}, 1), ops::concat({copied, copied}, 1));
+  same(ops::sum(turned, {0}), ops::sum(copied, {0}));
+  same(ops::max(turned, {1}), ops::max(copied, {1}));
+  same(ops::mean(turned, {0, 1}), ops::mean(ops::reshape(x, {-1}), {0}));
+  same(ops::batch_mat_mul(x, turned), ops::batch_mat_mul(x, copied));
+  same(ops::batch_mat_mul(turned, x), ops::batch_mat_mul(copied, x));
+  same(ops::concat({turned, turned}, {.axis = 1}), ops::concat({copied, copied}, {.axis = 1}));
   same(ops::tile(turned, {2, 1}), ops::tile(copied, {2, 1}));
-  same(ops::pad_v2(turned, {1, 1, 2, 0}, 7), ops::pad_v2(copied, {1, 1, 2, 0}, 7));
-  same(ops::gather_v2(turned, tensor({5, 0, 31}, {3}), 1, 0),
-       ops::gather_v2(copied, tensor({5, 0, 31}, {3}), 1, 0));
+  same(ops::pad_v2(turned, {1, 1, 2, 0}, {.constant_value = 7}),
+       ops::pad_v2(copied, {1, 1, 2, 0}, {.constant_value = 7}));
+  same(ops::gather_v2(turned, tensor({5, 0, 31}, {3}), {.axis = 1}),
+       ops::gather_v2(copied, tensor({5, 0, 31}, {3}), {.axis = 1}));
   EXPECT_FALSE(dense(turned));
-  same(ops::gather_v2(turned, tensor({5, 0, 31}, {3}), 0, 0),
-       ops::gather_v2(copied, tensor({5, 0, 31}, {3}), 0, 0));
+  same(ops::gather_v2(turned, tensor({5, 0, 31}, {3})),
+       ops::gather_v2(copied, tensor({5, 0, 31}, {3})));
   EXPECT_TRUE(dense(turned)) << "whole rows of a transposed matrix are gathered from a dense one";
 }
 
 TEST_F(OpViews, OfProductsAreTheOtherFlag) {
   const Tensor a = iota({2, 3, 4}), b = iota({2, 5, 4});
   const Tensor turned = ops::transpose(b, {0, 2, 1});
-  EXPECT_EQ(ops::batch_mat_mul(a, turned, false, false).to_vector<float>(),
-            ops::batch_mat_mul(a, b, false, true).to_vector<float>());
+  EXPECT_EQ(ops::batch_mat_mul(a, turned).to_vector<float>(),
+            ops::batch_mat_mul(a, b, {.transpose_b = true}).to_vector<float>());
   const Tensor wide = ops::cast(a, DType::kInt32), high = ops::cast(b, DType::kInt32);
-  EXPECT_EQ(ops::batch_mat_mul(wide, ops::transpose(high, {0, 2, 1}), false, false)
+  EXPECT_EQ(ops::batch_mat_mul(wide, ops::transpose(high, {0, 2, 1})).to_vector<std::int32_t>(),
+            ops::batch_mat_mul(wide, high, {.transpose_b = true}).to_vector<std::int32_t>());
+  EXPECT_EQ(ops::batch_mat_mul(ops::transpose(wide, {0, 2, 1}), high,
+                               {.transpose_a = true, .transpose_b = true})
                 .to_vector<std::int32_t>(),
-            ops::batch_mat_mul(wide, high, false, true).to_vector<std::int32_t>());
-  EXPECT_EQ(ops::batch_mat_mul(ops::transpose(wide, {0, 2, 1}), high, true, true)
-                .to_vector<std::int32_t>(),
-            ops::batch_mat_mul(wide, high, false, true).to_vector<std::int32_t>());
+            ops::batch_mat_mul(wide, high, {.transpose_b = true}).to_vector<std::int32_t>());
   EXPECT_FALSE(dense(turned));
 }
 
@@ -149,10 +150,10 @@ TEST_F(OpViews, AreMadeDenseByOperationsThatNeedIt) {
   const Tensor x = iota({8, 16});
   Tensor turned = ops::transpose(x, {1, 0});
   const Floats expected =
-      ops::softmax(ops::reverse(ops::reverse(turned, {0}), {0}), -1).to_vector<float>();
-  EXPECT_EQ(made_by([&] { EXPECT_EQ(ops::softmax(turned, -1).to_vector<float>(), expected); }), 2u);
+      ops::softmax(ops::reverse(ops::reverse(turned, {0}), {0})).to_vector<float>();
+  EXPECT_EQ(made_by([&] { EXPECT_EQ(ops::softmax(turned).to_vector<float>(), expected); }), 2u);
   EXPECT_TRUE(dense(turned));
-  EXPECT_EQ(made_by([&] { EXPECT_EQ(ops::softmax(turned, -1).to_vector<float>(), expected); }), 1u);
+  EXPECT_EQ(made_by([&] { EXPECT_EQ(ops::softmax(turned).to_vector<float>(), expected); }), 1u);
 }
 
 }  // namespace

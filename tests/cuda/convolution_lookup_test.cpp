@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/window_taps.hpp"
+#include "backends/cpu/kernels/window_taps.hpp"
 #include "backends/cuda/plugin/kernels/convolutions_lookup.cuh"
 
 namespace ebb::cuda {

@@ -1,4 +1,4 @@
-"""Counts the outcomes in a result of hosts/node/specs/child.cjs, and lists what failed beside it."""
+"""Counts the outcomes in a result of hosts/tfjs/specs/child.cjs, and lists what failed beside it."""
 import json
 import sys
 

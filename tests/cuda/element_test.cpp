@@ -10,10 +10,10 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/rows.hpp"
-#include "backends/cuda/plugin/kernels/binary.cuh"
+#include "backends/cpu/kernels/elementwise_rows.hpp"
+#include "backends/cuda/plugin/kernels/elementwise_binary.cuh"
+#include "backends/cuda/plugin/kernels/elementwise_unary.cuh"
 #include "backends/cuda/plugin/kernels/keys.cuh"
-#include "backends/cuda/plugin/kernels/unary.cuh"
 
 namespace ebb {
 namespace {

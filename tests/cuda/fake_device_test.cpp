@@ -77,7 +77,7 @@ TEST_F(FakeCuda, ComputesInOrder) {
   const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
   const Tensor y = ops::add(x, tensor({10.0f, 20.0f}, {2}));
   EXPECT_EQ(y.to_vector<float>(), (Floats{11, 22, 13, 24}));
-  EXPECT_EQ(ops::batch_mat_mul(x, y, false, false).to_vector<float>(), (Floats{37, 70, 85, 162}));
+  EXPECT_EQ(ops::batch_mat_mul(x, y).to_vector<float>(), (Floats{37, 70, 85, 162}));
   EXPECT_EQ(ops::cast(y, DType::kInt32).to_vector<std::int32_t>(),
             (std::vector<std::int32_t>{11, 22, 13, 24}));
   EXPECT_EQ(ops::fill({3}, 2.5, DType::kFloat32).to_vector<float>(), (Floats{2.5, 2.5, 2.5}));
@@ -271,7 +271,7 @@ TEST_F(FakeCuda, ReplaysCopyTheViewsTheyNeedDense) {
   Tensor sums, flat;
   {
     Capture capture;
-    sums = ops::batch_mat_mul(part, ones, false, false);
+    sums = ops::batch_mat_mul(part, ones);
     flat = ops::reshape(part, {-1});
     EXPECT_ERROR(part.to_vector<float>(), kWrongState, "[copy]", "captures");
     step.emplace(capture.end());
@@ -313,7 +313,7 @@ TEST_F(FakeCuda, ACaptureGivenUpLeavesNothing) {
 void work_on(const char* device) {
   Session session({.device = device, .own_stream = true});
   const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
-  Tensor y = ops::batch_mat_mul(x, ops::add(x, x), false, false);
+  Tensor y = ops::batch_mat_mul(x, ops::add(x, x));
   AsyncRead read(session.context(), y.handle());
   Floats values(4);
   read.take(std::as_writable_bytes(std::span(values)));

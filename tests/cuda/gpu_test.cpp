@@ -44,7 +44,7 @@ TEST_F(Gpu, ComputesAndReads) {
   Session session({.device = name_});
   const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
   EXPECT_EQ(ops::add(x, x).to_vector<float>(), (Floats{2, 4, 6, 8}));
-  EXPECT_EQ(ops::batch_mat_mul(x, x, false, false).to_vector<float>(), (Floats{7, 10, 15, 22}));
+  EXPECT_EQ(ops::batch_mat_mul(x, x).to_vector<float>(), (Floats{7, 10, 15, 22}));
 }
 
 TEST_F(Gpu, CopiesOfAllSizesComeBack) {
@@ -140,7 +140,7 @@ TEST_F(Gpu, ViewsGiveWhatTheirCopiesGive) {
   const auto storages = [&] { return session.context().memory().books.created_storages.count; };
   for (const std::int64_t wide : {3, 4, 30, 32, 33}) {
     SCOPED_TRACE(wide);
-    const Tensor x = ops::reshape(ops::range(0, 64 * 48, 1, DType::kFloat32), {64, 48}) * 0.125f;
+    const Tensor x = ops::reshape(ops::range(0, 64 * 48), {64, 48}) * 0.125f;
     const std::uint64_t before = storages();
     const Tensor view = ops::slice(x, {4, 12}, {56, wide});
     const Tensor heads = ops::transpose(ops::reshape(x, {8, 8, 48}), {1, 0, 2});
@@ -156,30 +156,31 @@ TEST_F(Gpu, ViewsGiveWhatTheirCopiesGive) {
     same(ops::exp(fresh()), ops::exp(copy));
     same(fresh() + fresh(), copy + copy);
     same(fresh() * 3, copy * 3);
-    same(ops::sum(fresh(), {0}, false), ops::sum(copy, {0}, false));
-    same(ops::sum(fresh(), {1}, false), ops::sum(copy, {1}, false));
-    same(ops::max(fresh(), {0, 1}, false), ops::max(copy, {0, 1}, false));
-    same(ops::softmax(fresh(), -1), ops::softmax(copy, -1));
-    same(ops::concat({fresh(), copy}, 1), ops::concat({copy, copy}, 1));
+    same(ops::sum(fresh(), {0}), ops::sum(copy, {0}));
+    same(ops::sum(fresh(), {1}), ops::sum(copy, {1}));
+    same(ops::max(fresh(), {0, 1}), ops::max(copy, {0, 1}));
+    same(ops::softmax(fresh()), ops::softmax(copy));
+    same(ops::concat({fresh(), copy}, {.axis = 1}), ops::concat({copy, copy}, {.axis = 1}));
     same(ops::tile(fresh(), {2, 1}), ops::tile(copy, {2, 1}));
     same(ops::transpose(fresh(), {1, 0}), ops::transpose(copy, {1, 0}));
-    same(ops::pad_v2(fresh(), {1, 1, 2, 0}, 7), ops::pad_v2(copy, {1, 1, 2, 0}, 7));
-    same(ops::gather_v2(fresh(), tensor({5, 0, 31}, {3}), 0, 0),
-         ops::gather_v2(copy, tensor({5, 0, 31}, {3}), 0, 0));
-    same(ops::gather_v2(fresh(), tensor({2, 0}, {2}), 1, 0),
-         ops::gather_v2(copy, tensor({2, 0}, {2}), 1, 0));
-    same(ops::batch_mat_mul(fresh(), copy, true, false),
-         ops::batch_mat_mul(copy, copy, true, false));
+    same(ops::pad_v2(fresh(), {1, 1, 2, 0}, {.constant_value = 7}),
+         ops::pad_v2(copy, {1, 1, 2, 0}, {.constant_value = 7}));
+    same(ops::gather_v2(fresh(), tensor({5, 0, 31}, {3})),
+         ops::gather_v2(copy, tensor({5, 0, 31}, {3})));
+    same(ops::gather_v2(fresh(), tensor({2, 0}, {2}), {.axis = 1}),
+         ops::gather_v2(copy, tensor({2, 0}, {2}), {.axis = 1}));
+    same(ops::batch_mat_mul(fresh(), copy, {.transpose_a = true}),
+         ops::batch_mat_mul(copy, copy, {.transpose_a = true}));
     same(ops::reshape(fresh(), {-1}), ops::reshape(copy, {-1}));
-    EXPECT_EQ(ops::arg_max(fresh(), 1).to_vector<std::int32_t>(),
-              ops::arg_max(copy, 1).to_vector<std::int32_t>());
+    EXPECT_EQ(ops::arg_max(fresh(), {.axis = 1}).to_vector<std::int32_t>(),
+              ops::arg_max(copy, {.axis = 1}).to_vector<std::int32_t>());
     EXPECT_EQ(ops::cast(fresh(), DType::kInt32).to_vector<std::int32_t>(),
               ops::cast(copy, DType::kInt32).to_vector<std::int32_t>());
     const Tensor turned = tensor(std::span<const float>(heads.to_vector<float>()), {8, 8, 48});
-    same(ops::batch_mat_mul(heads, heads, false, true),
-         ops::batch_mat_mul(turned, turned, false, true));
-    same(ops::sum(ops::transpose(ops::reshape(x, {8, 8, 48}), {1, 0, 2}), {0}, false),
-         ops::sum(turned, {0}, false));
+    same(ops::batch_mat_mul(heads, heads, {.transpose_b = true}),
+         ops::batch_mat_mul(turned, turned, {.transpose_b = true}));
+    same(ops::sum(ops::transpose(ops::reshape(x, {8, 8, 48}), {1, 0, 2}), {0}),
+         ops::sum(turned, {0}));
   }
 }
 

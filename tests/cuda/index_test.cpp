@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cuda/plugin/kernels/image.cuh"
+#include "backends/cuda/plugin/kernels/images.cuh"
 #include "backends/cuda/plugin/kernels/mersenne.cuh"
 #include "backends/cuda/plugin/kernels/overlap.cuh"
 #include "backends/cuda/plugin/kernels/walk.cuh"

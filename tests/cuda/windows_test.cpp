@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/window_taps.hpp"
+#include "backends/cpu/kernels/window_taps.hpp"
 #include "backends/cuda/plugin/kernels/activation.cuh"
 
 namespace ebb::cuda {
@@ -114,7 +114,7 @@ TEST(CudaActivations, AreWhatTheirNamesSay) {
   EXPECT_EQ(activated(Activation::kRelu6, 7, 0, 0), 6);
   EXPECT_EQ(activated(Activation::kRelu6, 5, 0, 0), 5);
   EXPECT_EQ(activated(Activation::kPrelu, -2, 0.1F, 0.25F), -0.5F);
-  EXPECT_EQ(activated(Activation::kLeakyRelu, -2, 0.5F, 0.1F), -1);
+  EXPECT_EQ(activated(Activation::kLeakyrelu, -2, 0.5F, 0.1F), -1);
   EXPECT_FLOAT_EQ(activated(Activation::kElu, -1, 0, 0), -0.63212056F);
   EXPECT_EQ(activated(Activation::kSigmoid, 0, 0, 0), 0.5F);
 }

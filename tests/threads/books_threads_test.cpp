@@ -2,6 +2,8 @@
 #include <atomic>
 #include <barrier>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "support/audited.hpp"
 #include "support/hosts.hpp"
 #include "support/seed.hpp"
+#include "tensor/context_registry.hpp"
 
 namespace ebb::test {
 namespace {
@@ -40,6 +43,13 @@ void together(std::size_t threads, const std::function<void(std::size_t)>& work)
   for (auto& thread : running) thread.join();
 }
 
+// Open, or ended and still holding something.
+std::size_t contexts_kept() {
+  std::size_t count = 0;
+  ContextRegistry::instance().for_each([&](ContextBody&) { ++count; });
+  return count;
+}
+
 class BooksThreads : public testing::Test {
  protected:
   OpenDevice cpu{
@@ -49,7 +59,7 @@ class BooksThreads : public testing::Test {
 
   ~BooksThreads() override { set_reclaim(false); }
   ContextPtr create() { return Context::create({.name = "shared", .host = &host}); }
-  Handle born(Context& context, std::uint64_t random, RegionId region = 0) {
+  Handle born(const Context& context, std::uint64_t random, RegionId region = 0) {
     if (random % 2 == 0) {
       return context.make(
           {.device = cpu.get(), .shape = {std::int64_t(random % 500)}, .region = region});
@@ -60,8 +70,9 @@ class BooksThreads : public testing::Test {
 };
 
 // One thread's part of the work on a shared context.
-void live_a_while(Context& context, const std::function<Handle(std::uint64_t, RegionId)>& born,
-                  std::uint64_t seed, int steps) {
+void live_a_while(const Context& context,
+                  const std::function<Handle(std::uint64_t, RegionId)>& born, std::uint64_t seed,
+                  int steps) {
   std::mt19937_64 random(seed);
   std::vector<Handle> handles;
   for (int i = 0; i < steps; ++i) {
@@ -171,7 +182,7 @@ TEST_F(BooksThreads, AContextClosesWhileOthersWorkInIt) {
   for (int round = 0; round < 200; ++round) {
     auto own_host = std::make_unique<CountingHost>();
     ContextPtr context = Context::create({.name = "closing", .host = own_host.get()});
-    Context& shared = *context;
+    const Context shared = *context;
     std::vector<RegionId> regions;
     std::vector<Handle> handles;
     for (int r = 0; r < 3; ++r) {
@@ -201,14 +212,14 @@ TEST_F(BooksThreads, AContextClosesWhileOthersWorkInIt) {
     });
     ASSERT_NO_THROW(Context::audit());
     ASSERT_EQ(cpu->in_use() + wasm->in_use(), 0u);
-    ASSERT_EQ(shared.id(), 0u);  // retired, whoever came last
+    ASSERT_EQ(contexts_kept(), 0u);  // retired, whoever came last
   }
 }
 
 TEST_F(BooksThreads, HoldsAreLetGoWhileTheirContextCloses) {
   for (int round = 0; round < 200; ++round) {
     ContextPtr context = Context::create({.name = "held"});
-    Context& shared = *context;
+    const Context shared = *context;
     std::vector<StorageRef> refs;
     std::vector<Handle> names;
     for (std::uint64_t i = 0; i < 8; ++i) {
@@ -228,7 +239,7 @@ TEST_F(BooksThreads, HoldsAreLetGoWhileTheirContextCloses) {
         }
       }
     });
-    ASSERT_EQ(shared.id(), 0u);
+    ASSERT_EQ(contexts_kept(), 0u);
     ASSERT_EQ(cpu->in_use() + wasm->in_use(), 0u);
   }
 }
@@ -251,6 +262,79 @@ TEST_F(BooksThreads, ContextsOpenAndCloseOnAllThreads) {
       if (round % 10 == 0) Context::total_memory();
     }
   });
+}
+
+// The next context takes the place of the one that ends, while others still call it by name.
+TEST_F(BooksThreads, WhatIsMadeByNameNeverLandsInTheNextContext) {
+  set_reclaim(true);
+  for (int round = 0; round < 60; ++round) {
+    const Context ending = Context::begin({.name = "ending", .host = &host});
+    std::barrier start(4);
+    std::atomic<bool> stop{false};
+    std::optional<Context> next;
+    together(4, [&](std::size_t t) {
+      start.arrive_and_wait();
+      if (t == 0) {
+        for (int i = 0; i < 20; ++i) std::this_thread::yield();
+        EXPECT_TRUE(ending.close());
+        next = Context::begin({.name = "next", .host = &host});
+        for (int i = 0; i < 20; ++i) std::this_thread::yield();
+        stop = true;
+        return;
+      }
+      for (std::uint64_t i = 0; !stop; ++i) {
+        try {
+          const Handle handle = born(ending, i * 4 + t, t == 3 ? ending.open() : 0);
+          if (i % 3 == 0) {
+            Context::orphan(handle);
+          } else {
+            ending.dispose(handle);
+          }
+          ending.safe_point();
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kStaleHandle) << error.what();
+        }
+      }
+    });
+    ASSERT_EQ(next->memory().books.created, 0u);
+    ASSERT_EQ(next->memory().regions, 0u);
+    ASSERT_TRUE(next->close());
+    ASSERT_EQ(cpu->in_use() + wasm->in_use(), 0u);
+  }
+}
+
+TEST_F(BooksThreads, OfThoseWhoEndAContextAtOnceOneDoes) {
+  struct OwnHost : CountingHost {
+    explicit OwnHost(std::atomic<int>& hosts) : alive(hosts) { ++alive; }
+    ~OwnHost() override {
+      gone = true;
+      --alive;
+    }
+    std::atomic<int>& alive;
+  };
+  std::atomic<int> hosts{0};
+  for (int round = 0; round < 60; ++round) {
+    const Context context =
+        Context::begin({.name = "ended at once", .own_host = std::make_unique<OwnHost>(hosts)});
+    for (std::uint64_t i = 0; i < 100; ++i) born(context, i);
+    std::barrier start(3);
+    std::atomic<int> ended{0}, opened{0};
+    together(3, [&](std::size_t t) {
+      start.arrive_and_wait();
+      if (t < 2) {
+        ended += context.close() ? 1 : 0;
+      } else {  // takes the place, if it is free by then
+        const ContextPtr other =
+            Context::create({.name = "other", .own_host = std::make_unique<OwnHost>(hosts)});
+        born(*other, 1);
+        ++opened;
+      }
+    });
+    ASSERT_EQ(ended, 1);
+    ASSERT_EQ(opened, 1);
+    ASSERT_EQ(hosts, 0);
+    ASSERT_EQ(contexts_kept(), 0u);
+  }
 }
 
 TEST_F(BooksThreads, NoticesArriveWhileTheSafePointDrains) {

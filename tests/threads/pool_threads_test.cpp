@@ -79,6 +79,43 @@ TEST(PoolThreads, BlocksAreFreedByOtherThreads) {
   expect_all_back(pool);
 }
 
+// The fast paths against a thread that takes whatever the others have cached, all the time. A block
+// in two hands is one that another thread writes.
+TEST(PoolThreads, TakingWhatOthersCacheRacesWithThem) {
+  SystemHeap heap({.granule = 64 << 10, .huge_pages = false});
+  Pool pool(heap);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> takers;
+  for (int t = 0; t < 2; ++t)
+    takers.emplace_back([&] {
+      while (!stop.load()) {
+        pool.trim(SIZE_MAX);
+        const Block block = pool.allocate(700);
+        std::memset(block.data, 0xEE, 64);
+        pool.free(block);
+      }
+    });
+  on_all_threads([&](int t) {
+    std::mt19937 random{unsigned(200 + t)};
+    std::vector<Block> mine(70);
+    for (int i = 0; i < 30000; ++i) {
+      Block& block = mine[random() % mine.size()];
+      if (block) {
+        ASSERT_EQ(block.data[0], std::byte(t));
+        ASSERT_EQ(block.data[63], std::byte(t));
+        pool.free(block);
+      }
+      block = pool.allocate(600 + random() % 2 * 100);
+      ASSERT_TRUE(block);
+      std::memset(block.data, t, 64);
+    }
+    for (const Block block : mine) pool.free(block);
+  });
+  stop = true;
+  for (std::thread& taker : takers) taker.join();
+  expect_all_back(pool);
+}
+
 TEST(PoolThreads, TrimSettleAndStatsRaceWithAllTheRest) {
   SystemHeap heap({.granule = 64 << 10, .huge_pages = false});
   LimitHeap limited(heap, std::size_t{32} << 20);

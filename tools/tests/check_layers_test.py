@@ -74,12 +74,12 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_refused("src/memory/pool.cpp", '"ebb.h"', "memory may not include capi")
 
     def test_hosts_see_the_c_header_only(self):
-        self.assert_allowed("hosts/node/addon.cpp", '"ebb.h"')
-        self.assert_refused("hosts/node/addon.cpp", '"ebb/memory/pool.hpp"',
+        self.assert_allowed("hosts/tfjs/addon.cpp", '"ebb.h"')
+        self.assert_refused("hosts/tfjs/addon.cpp", '"ebb/memory/pool.hpp"',
                             "hosts see ebb.h and nothing else of Ebb")
 
     def test_nothing_includes_hosts(self):
-        self.assert_refused("src/capi/capi.cpp", '"hosts/node/addon.hpp"',
+        self.assert_refused("src/capi/capi.cpp", '"hosts/tfjs/addon.hpp"',
                             "src/ may not include hosts/")
 
     def test_unit_tests_stay_within_their_layer(self):

@@ -1,4 +1,4 @@
-"""What the documents name must be there: linked files and headings, targets of make, variables and properties."""
+"""What the documents name must be there: linked files and headings, quoted code, targets of make, variables, properties."""
 import re
 import sys
 import unittest
@@ -18,6 +18,8 @@ READS = [re.compile(pattern) for pattern in (
     r"\$\{(EBB_\w+):-",
 )]
 TAKEN_APART = re.compile(r"const \{([^}]*)\} = process\.env")
+# ```c examples/x.c: what follows is from that file, white space aside.
+QUOTE = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
@@ -27,6 +29,10 @@ def files():
 
 def documents():
     return [path for path in files() if path.suffix == ".md"]
+
+
+def squeezed(text):
+    return re.sub(r"\s+", "", text)
 
 
 def text_of(name):
@@ -67,6 +73,15 @@ def listed(document, column):
 
 
 class Documents(unittest.TestCase):
+    def test_quotes_are_the_code(self):
+        quotes = 0
+        for document in documents():
+            for path, quote in QUOTE.findall(document.read_text(encoding="utf-8")):
+                quotes += 1
+                with self.subTest(document=document.name, path=path, quote=quote):
+                    self.assertIn(squeezed(quote), squeezed(text_of(path)))
+        self.assertGreater(quotes, 5)
+
     def test_links_lead_somewhere(self):
         links = 0
         for document in documents():
@@ -102,12 +117,15 @@ class Documents(unittest.TestCase):
 
     def test_properties_of_the_jvm(self):
         read = set()
-        for path in (ROOT / "hosts/jvm/src/main").rglob("*.java"):
-            read.update(re.findall(r'"(ebb\.[a-zA-Z.]+)"', path.read_text(encoding="utf-8")))
+        for path in (ROOT / "hosts/djl/src/main").rglob("*.java"):
+            text = path.read_text(encoding="utf-8")
+            read.update(re.findall(r'"(ebb\.[a-zA-Z.]+)"', text))
+            if names := re.search(r"NAMES =\s*List\.of\(([^)]*)\)", text):
+                read.update(f"ebb.{name}" for name in re.findall(r'"(\w+)"', names[1]))
         users = {name for name in read if not name.startswith("ebb.without.")}
         self.assertEqual(set(listed("docs/jvm.md", "property")), users)
         for name in read - users:
-            self.assertIn(f"`{name}`", text_of("hosts/jvm/README.md"))
+            self.assertIn(f"`{name}`", text_of("hosts/djl/README.md"))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,13 @@ class Shape {
 
   std::size_t rank() const noexcept { return rank_; }
   std::span<const std::int64_t> dims() const noexcept { return {dims_.data(), rank_}; }
+  // Whether an extent is 0, and so there are no elements, however large the others are.
+  bool empty() const noexcept {
+    for (const std::int64_t dim : dims()) {
+      if (dim == 0) return true;
+    }
+    return false;
+  }
   // Throws if the product does not fit: `bytes` of a tensor are computed from it.
   std::uint64_t elements() const;
   // "[2,3]", "[]" for a scalar.

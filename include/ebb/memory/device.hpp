@@ -2,9 +2,11 @@
 // only books. Devices are process-wide; contexts share them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,8 +17,11 @@
 
 namespace ebb {
 
-using DeviceId = std::uint32_t;  // 1 .. kMaxDevices - 1; 0 is none
-inline constexpr DeviceId kMaxDevices = 32;
+// A device's name: its index and a generation, so that none comes twice. 0 is none.
+using DeviceId = std::uint32_t;
+// Its place in tables, 1 .. kMaxDevices - 1, which the next device takes when it has closed.
+using DeviceIndex = std::uint32_t;
+inline constexpr DeviceIndex kMaxDevices = 32;
 
 enum class DeviceKind : std::uint8_t {
   kSystem = 0,
@@ -47,18 +52,13 @@ struct DeviceOptions {
 using HeapMaker = std::unique_ptr<Heap> (*)(const DeviceOptions& options);
 void install_heap_maker(DeviceKind kind, HeapMaker maker) noexcept;
 
-// One context's bytes on a foreign device. Only that context writes it, so counting a tensor is a
-// plain store; the device sums the shards of the contexts that use it.
-struct ForeignShard {
-  std::atomic<std::uint64_t> bytes{0};
-  std::atomic<std::uint64_t> last_birth{0};  // bytes of the newest; the next is often like it
-  ForeignShard* next = nullptr;
-  bool joined = false;
-
-  void add(std::uint64_t more) noexcept {
-    bytes.store(bytes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  }
+// What the layer above keeps for each device, by index. A device does not close while there is
+// anything of it; when it has closed, the next one at its index begins with clean books.
+struct DeviceBooks {
+  bool (*in_use)(DeviceIndex index) noexcept;
+  void (*closed)(DeviceIndex index) noexcept;
 };
+void install_device_books(const DeviceBooks& books) noexcept;  // `books` lives for ever
 
 class Device {
  public:
@@ -68,15 +68,28 @@ class Device {
   // Undoes one opening. The last one closes the device: it waits for queued work, and gives the
   // memory back. Throws Error(kWrongState) while it is in use.
   static void close(Device& device);
+  // The same by name. Throws Error(kStaleHandle) for one that is closed already.
+  static void close(DeviceId id);
+  // Null: it has closed, or never was. Whoever holds memory of the device knows that it stays open;
+  // otherwise it may close, and be taken by another, at any time, so that callers look again, by
+  // id(), once they hold something.
   static Device* find(DeviceId id) noexcept;
   static Device* find(std::string_view name) noexcept;
+  // Calls `use` with the device of that name, which stays open meanwhile. `use` opens and closes
+  // none. Throws Error(kStaleHandle) where it has closed, or never was.
+  static void visit(DeviceId id, const std::function<void(Device&)>& use);
+  // The device that is open at an index, if one is.
+  static Device* at(DeviceIndex index) noexcept;
 
-  Device(DeviceId id, DeviceOptions options);
+  Device(DeviceIndex index, const std::string& name, DeviceOptions& options);  // the registry's
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  DeviceId id() const noexcept { return id_; }
-  const std::string& name() const noexcept { return name_; }
+  // 0: closed.
+  DeviceId id() const noexcept { return id_.load(std::memory_order_acquire); }
+  DeviceIndex index() const noexcept { return index_; }
+  // Stays as it was read, also when the device closes and is taken by another.
+  const std::string& name() const noexcept { return *name_.load(std::memory_order_acquire); }
   DeviceKind kind() const noexcept { return kind_; }
   bool foreign() const noexcept { return kind_ == DeviceKind::kForeign; }
   // Pre: not foreign.
@@ -87,12 +100,14 @@ class Device {
   DeviceLink* link() const noexcept { return link_; }
 
   // The budget limits committed bytes; where the memory is another runtime's, booked bytes.
-  // What is cached above a lowered budget goes back at once, what is in use when it has ended.
-  void set_budget(std::uint64_t bytes, BudgetMode mode) noexcept;
+  // What is cached above a lowered budget goes back at once, what is in use when it has ended and
+  // something is allocated. Throws Error(kInvalidArgument) for one that is too small to commit
+  // anything; then nothing has changed.
+  void set_budget(std::uint64_t bytes, BudgetMode mode);
   // Pre: not foreign. The pool asks for nothing while it has something cached, so whoever allocates
-  // looks whether a budget was lowered.
+  // looks whether a budget was lowered, and then trims, though not every time.
   bool over_committed() const noexcept { return limit_->committed() > limit_->limit(); }
-  void trim_to_budget() noexcept;
+  void trim_to_budget_in_turn() noexcept;
   // Waits for queued work, since what it may still use cannot go, and gives up to `bytes` of cached
   // memory back to the system. Returns how many it gave; none where the memory is another
   // runtime's.
@@ -100,52 +115,62 @@ class Device {
   std::uint64_t budget() const noexcept { return budget_.load(std::memory_order_relaxed); }
   BudgetMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
 
-  // A context begins to book this device's bytes in its shard. Once for each shard, for ever:
-  // contexts and foreign devices are never destroyed.
-  void join(ForeignShard& shard) noexcept;
-  // Another runtime's bytes came or went. Pre: under the lock of the shard's context.
-  void foreign_born(ForeignShard& shard, std::uint64_t bytes) noexcept {
-    shard.add(bytes);
-    const std::uint64_t now = foreign_in_use();
+  // An overrun: more than a soft budget is reachable. The device may then fill up to a ceiling, at
+  // which the governor looks again; 0: none. A new budget ends it.
+  std::uint64_t ceiling() const noexcept {
+    return mode() == BudgetMode::kSoft ? ceiling_.load(std::memory_order_relaxed) : 0;
+  }
+  void set_ceiling(std::uint64_t bytes) noexcept;
+  // The budget, or the ceiling above it; 0: none.
+  std::uint64_t limit() const noexcept { return std::max(budget(), ceiling()); }
+  // Pre: not foreign, the budget is soft. A block where the ladder found no room: the ceiling
+  // yields as far as it must. Null where the memory itself is exhausted.
+  Block allocate_past_budget(std::size_t bytes, StreamId stream) noexcept;
+
+  // Another runtime's bytes came or went. One counter for all contexts: with a part for each, asking
+  // for the sum would cost as much as there are contexts.
+  void foreign_born(std::uint64_t bytes) noexcept {
+    const std::uint64_t now = foreign_bytes_.fetch_add(bytes) + bytes;
     if (now > foreign_peak_.load(std::memory_order_relaxed)) raise_peak(now);
   }
-  void foreign_ended(ForeignShard& shard, std::uint64_t bytes) noexcept { shard.add(~bytes + 1); }
-  // Pre: foreign. Whether `upcoming` more bytes would pass the budget.
-  bool over_budget(std::uint64_t upcoming) const noexcept {
-    const std::uint64_t budget = budget_.load(std::memory_order_relaxed);
-    const std::uint64_t in_use = foreign_in_use();
-    return budget != 0 && (in_use > budget || upcoming > budget - in_use);
+  void foreign_ended(std::uint64_t bytes) noexcept {
+    foreign_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   }
+  // Pre: foreign. Whether `upcoming` more bytes would pass the budget, or in an overrun the ceiling.
+  bool over_budget(std::uint64_t upcoming) const noexcept { return passes(budget(), upcoming); }
+  bool over_limit(std::uint64_t upcoming) const noexcept { return passes(limit(), upcoming); }
 
   std::uint64_t in_use() const noexcept;
   std::uint64_t committed() const noexcept;
   std::uint64_t peak_committed() const noexcept;
 
  private:
-  void reopen(DeviceOptions options);
+  void reopen(const std::string& name, const DeviceOptions& options);
   void raise_peak(std::uint64_t bytes) noexcept;
-  std::uint64_t foreign_in_use() const noexcept {
-    std::uint64_t sum = 0;
-    for (const ForeignShard* shard = shards_.load(std::memory_order_acquire); shard != nullptr;
-         shard = shard->next) {
-      sum += shard->bytes.load(std::memory_order_relaxed);
-    }
-    return sum;
+  bool trim_to_budget() noexcept;  // whether it gave anything
+  void apply_limit() noexcept;
+  bool passes(std::uint64_t limit, std::uint64_t upcoming) const noexcept {
+    const std::uint64_t in_use = foreign_bytes_.load(std::memory_order_relaxed);
+    return limit != 0 && (in_use > limit || upcoming > limit - in_use);
   }
 
-  const DeviceId id_;
+  const DeviceIndex index_;
   const DeviceKind kind_;
-  std::size_t capacity_ = 0;  // simulated: what was asked for
-  std::string name_;
+  std::atomic<DeviceId> id_{0};
+  std::atomic<const std::string*> name_;  // one of the registry's, which keeps them for ever
+  std::size_t capacity_ = 0;              // simulated: what was asked for
   std::unique_ptr<Heap> heap_;
   DeviceLink* link_ = nullptr;
   std::unique_ptr<LimitHeap> limit_;
   std::unique_ptr<Pool> pool_;
   std::atomic<std::uint64_t> budget_{0};
   std::atomic<BudgetMode> mode_{BudgetMode::kHard};
-  std::atomic<ForeignShard*> shards_{nullptr};
+  std::atomic<std::uint64_t> ceiling_{0};
+  std::atomic<std::uint32_t> trims_to_skip_{0};  // allocations over the budget that do not trim
+  std::atomic<std::uint32_t> last_skip_{0};      // how many there were last time
+  std::atomic<std::uint64_t> foreign_bytes_{0};
   std::atomic<std::uint64_t> foreign_peak_{0};
-  std::uint32_t openings_ = 0;  // 0: closed; guarded by the registry's mutex, as is name_
+  std::uint32_t openings_ = 0;  // 0: closed; guarded by the registry's mutex
 
   friend class DeviceRegistry;
 };

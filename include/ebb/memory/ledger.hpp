@@ -97,6 +97,11 @@ class Ledger {
     books_.storages.bytes += to - from;
     books_.peak_bytes = std::max(books_.peak_bytes, books_.storages.bytes);
   }
+  // Takes over what another ledger says.
+  Ledger& operator+=(const Ledger& other) noexcept {
+    books_ += other.books_;
+    return *this;
+  }
   // A storage with `tensors` tensors moves from one device's ledger to another's; its birth goes
   // along.
   void moved_to(Ledger& other, std::uint64_t tensors, std::uint64_t unwatched,

@@ -11,8 +11,7 @@
 // keeps its place and goes on at the next pop.
 #pragma once
 
-#include <atomic>
-
+#include "ebb/base/atomic.hpp"
 #include "ebb/memory/slot_table.hpp"
 
 namespace ebb {
@@ -62,8 +61,8 @@ class OrphanQueue {
  private:
   static T* pending() noexcept { return reinterpret_cast<T*>(std::uintptr_t{1}); }
 
-  std::atomic<T*> head_{nullptr};
-  std::atomic<T*> chain_{nullptr};  // taken, newest first, not yet popped; the consumer's
+  atomic<T*> head_{nullptr};
+  atomic<T*> chain_{nullptr};  // taken, newest first, not yet popped; the consumer's
 };
 
 }  // namespace ebb

@@ -116,6 +116,9 @@ class Pool {
   // Returns what this thread has in its magazines.
   void flush_thread() noexcept;
 
+  // peak_committed counts from what is committed now.
+  void reset_peak() noexcept;
+
   // Sums over all threads. Exact when no other call is under way.
   PoolStats stats() const noexcept;
 

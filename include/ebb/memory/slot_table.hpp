@@ -15,7 +15,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,6 +22,7 @@
 #include <new>
 #include <vector>
 
+#include "ebb/base/atomic.hpp"
 #include "ebb/base/check.hpp"
 
 namespace ebb {
@@ -36,10 +36,10 @@ template <typename T>
 struct SlotHeader {
   // generation << 1 | queued. Only the table's owner advances the generation; only a death notice
   // sets `queued` (see OrphanQueue), and it may do so on any thread.
-  std::atomic<std::uint32_t> word{0};
+  atomic<std::uint32_t> word{0};
   std::uint32_t index = 0;
   // The next free slot, or the next orphan while the slot is queued.
-  std::atomic<T*> link{nullptr};
+  atomic<T*> link{nullptr};
 
   std::uint32_t generation() const noexcept { return word.load(std::memory_order_relaxed) >> 1; }
   bool live() const noexcept { return (generation() & 1u) != 0; }
@@ -67,7 +67,7 @@ class SlotSpace {
   static constexpr std::size_t kMostChunks = std::size_t{1} << (kSlotIndexBits - kChunkBits);
 
   struct Chunk {
-    std::atomic<SlotTable<T>*> table{nullptr};
+    atomic<SlotTable<T>*> table{nullptr};
     Chunk* next_spare = nullptr;
     std::array<T, kChunkSlots> slots;
   };
@@ -124,7 +124,7 @@ class SlotSpace {
     return chunk;
   }
 
-  std::array<std::atomic<Chunk*>, kMostChunks> chunks_{};
+  std::array<atomic<Chunk*>, kMostChunks> chunks_{};
   std::mutex mutex_;
   Chunk* spares_ = nullptr;
   std::size_t used_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "ebb/tensor/tensor.hpp"
@@ -20,7 +21,9 @@ class Flat {
   void add(bool value) { values_.push_back(value ? 1 : 0); }
   void add(double value) { values_.push_back(value); }
   void add(std::int64_t value) { values_.push_back(static_cast<double>(value)); }
-  void add(DType value) { values_.push_back(static_cast<double>(value)); }
+  template <typename T>
+  requires std::is_enum_v<T>
+  void add(T value) { values_.push_back(static_cast<double>(value)); }
   template <typename T>
   void add(const std::vector<T>& list) {
     values_.push_back(static_cast<double>(list.size()));
@@ -30,9 +33,17 @@ class Flat {
   std::vector<double> values_;
 };
 
-inline std::vector<const Tensor*> pointers(const std::vector<Tensor>& tensors) {
+inline void add_pointers(std::vector<const Tensor*>& to, const Tensor& tensor) {
+  to.push_back(&tensor);
+}
+inline void add_pointers(std::vector<const Tensor*>& to, const std::vector<Tensor>& tensors) {
+  for (const Tensor& each : tensors) to.push_back(&each);
+}
+// Of tensors and lists of them, in order.
+template <typename... Inputs>
+std::vector<const Tensor*> pointers(const Inputs&... inputs) {
   std::vector<const Tensor*> result;
-  for (const Tensor& each : tensors) result.push_back(&each);
+  (add_pointers(result, inputs), ...);
   return result;
 }
 

@@ -1,10 +1,21 @@
 // Every operation of the table as a function.
 #pragma once
 
+#include "ebb/ops/functions/convolutions.hpp"
 #include "ebb/ops/functions/creation.hpp"
+#include "ebb/ops/functions/dilation.hpp"
 #include "ebb/ops/functions/elementwise.hpp"
 #include "ebb/ops/functions/images.hpp"
+#include "ebb/ops/functions/indexing.hpp"
 #include "ebb/ops/functions/movement.hpp"
-#include "ebb/ops/functions/networks.hpp"
+#include "ebb/ops/functions/normalisation.hpp"
+#include "ebb/ops/functions/optimizers.hpp"
+#include "ebb/ops/functions/pooling.hpp"
+#include "ebb/ops/functions/products.hpp"
+#include "ebb/ops/functions/ragged.hpp"
 #include "ebb/ops/functions/reductions.hpp"
+#include "ebb/ops/functions/signal.hpp"
+#include "ebb/ops/functions/sorting.hpp"
 #include "ebb/ops/functions/sparse.hpp"
+#include "ebb/ops/functions/suppression.hpp"
+#include "ebb/ops/functions/views.hpp"

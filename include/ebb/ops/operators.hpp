@@ -1,4 +1,5 @@
 // Arithmetic on tensors, and of tensors and numbers. A number takes the tensor's dtype.
+// arithmetic of this file: of tensors
 #pragma once
 
 #include "ebb/ops/functions.hpp"

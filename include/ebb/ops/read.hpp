@@ -15,7 +15,7 @@ namespace ebb {
 class [[nodiscard]] AsyncRead {
  public:
   // Throws for a name that has ended, and where the device refused.
-  AsyncRead(Context& context, Handle tensor);
+  AsyncRead(const Context& context, Handle tensor);
   // Waits where it is under way: the device writes into memory of its own until then.
   ~AsyncRead();
   AsyncRead(const AsyncRead&) = delete;

@@ -1,461 +1,60 @@
-// The rows of the table of operations (ebb/ops/table.hpp). A row:
-//   {id, name, least inputs, most inputs, outputs, {attributes}}
+// The rows of the table of operations, family by family. A row:
+//   {id, name, {inputs}, {attributes}, outputs}
 //
-// Where an input is optional and a later one is given, its handle is 0.
-//
-// Attributes that several rows share:
-//   strides, dilations, filterSize   one number for each spatial axis
-//   pads                             before and after for each spatial axis: [top, bottom, left,
-//                                    right]
-//   outputSize                       extents of the spatial axes of the output of the forward
-//                                    operation (rounding is the caller's choice)
-//   channelsFirst                    NCHW in place of NHWC (filters are HWIO always)
-//   activation                       0 linear, 1 relu, 2 relu6, 3 elu, 4 prelu (its weights are
-//                                    the last input), 5 leakyrelu (alpha), 6 sigmoid
-//   axes                             those reduced over; negative counts from the end
+// The name of an input that may be left out ends in '?'; its handle is 0 where a later one is given.
+// One that ends in '*' stands for any number of tensors, at least one. Names are TensorFlow.js's.
+// An attribute with a second text has that as its default; one with words takes one of them.
 #pragma once
 
-#include "ebb/ops/op_spec.hpp"
+#include "ebb/ops/rows/convolutions.hpp"
+#include "ebb/ops/rows/creation.hpp"
+#include "ebb/ops/rows/dilation.hpp"
+#include "ebb/ops/rows/elementwise.hpp"
+#include "ebb/ops/rows/images.hpp"
+#include "ebb/ops/rows/indexing.hpp"
+#include "ebb/ops/rows/movement.hpp"
+#include "ebb/ops/rows/normalisation.hpp"
+#include "ebb/ops/rows/optimizers.hpp"
+#include "ebb/ops/rows/pooling.hpp"
+#include "ebb/ops/rows/products.hpp"
+#include "ebb/ops/rows/ragged.hpp"
+#include "ebb/ops/rows/reductions.hpp"
+#include "ebb/ops/rows/signal.hpp"
+#include "ebb/ops/rows/sorting.hpp"
+#include "ebb/ops/rows/sparse.hpp"
+#include "ebb/ops/rows/suppression.hpp"
+#include "ebb/ops/rows/views.hpp"
 
 namespace ebb::ops {
-namespace detail {
 
-inline constexpr auto kRows = std::to_array<OpSpec>({
-    // ---- elementwise, one operand
-    {1, "Abs", 1, 1, 1, {}},
-    {2, "Acos", 1, 1, 1, {}},
-    {3, "Acosh", 1, 1, 1, {}},
-    {4, "Asin", 1, 1, 1, {}},
-    {5, "Asinh", 1, 1, 1, {}},
-    {6, "Atan", 1, 1, 1, {}},
-    {7, "Atanh", 1, 1, 1, {}},
-    {8, "Ceil", 1, 1, 1, {}},
-    {9, "ClipByValue", 1, 1, 1, {{number("clipValueMin"), number("clipValueMax")}}},
-    {10, "Cos", 1, 1, 1, {}},
-    {11, "Cosh", 1, 1, 1, {}},
-    {12, "Elu", 1, 1, 1, {}},
-    {13, "Erf", 1, 1, 1, {}},
-    {14, "Exp", 1, 1, 1, {}},
-    {15, "Expm1", 1, 1, 1, {}},
-    {16, "Floor", 1, 1, 1, {}},
-    {17, "IsFinite", 1, 1, 1, {}},
-    {18, "IsInf", 1, 1, 1, {}},
-    {19, "IsNan", 1, 1, 1, {}},
-    {20, "LeakyRelu", 1, 1, 1, {{number("alpha")}}},
-    {21, "Log", 1, 1, 1, {}},
-    {22, "Log1p", 1, 1, 1, {}},
-    {23, "LogicalNot", 1, 1, 1, {}},
-    {24, "Neg", 1, 1, 1, {}},
-    {25, "Reciprocal", 1, 1, 1, {}},
-    {26, "Relu", 1, 1, 1, {}},
-    {27, "Relu6", 1, 1, 1, {}},
-    {28, "Round", 1, 1, 1, {}},
-    {29, "Rsqrt", 1, 1, 1, {}},
-    {30, "Selu", 1, 1, 1, {}},
-    {31, "Sigmoid", 1, 1, 1, {}},
-    {32, "Sign", 1, 1, 1, {}},
-    {33, "Sin", 1, 1, 1, {}},
-    {34, "Sinh", 1, 1, 1, {}},
-    {35, "Softplus", 1, 1, 1, {}},
-    {36, "Sqrt", 1, 1, 1, {}},
-    {37, "Square", 1, 1, 1, {}},
-    {38, "Step", 1, 1, 1, {{number("alpha")}}},
-    {39, "Tan", 1, 1, 1, {}},
-    {40, "Tanh", 1, 1, 1, {}},
-    {41, "Cast", 1, 1, 1, {{dtype("dtype")}}},
-    {42, "ComplexAbs", 1, 1, 1, {}},
+// One partition: a family has its rows in ebb/ops/rows/<name>.hpp, its functions in
+// ebb/ops/functions/<name>.hpp, its meanings in src/ops/<name>*.cpp, its kernels in
+// src/backends/*/kernels/<name>* and hosts/tfjs/src/backend/kernels/<name>.ts.
+struct Family {
+  std::string_view name;
+  std::string_view what;
+  std::span<const detail::Row> rows;
+};
 
-    // ---- elementwise, two operands and more
-    {50, "Add", 2, 2, 1, {}},
-    {51, "AddN", 1, kAny, 1, {}},
-    {52, "Atan2", 2, 2, 1, {}},
-    {53, "BitwiseAnd", 2, 2, 1, {}},
-    {54, "EluGrad", 2, 2, 1, {}},
-    {55, "Equal", 2, 2, 1, {}},
-    {56, "FloorDiv", 2, 2, 1, {}},
-    {57, "Greater", 2, 2, 1, {}},
-    {58, "GreaterEqual", 2, 2, 1, {}},
-    {59, "Less", 2, 2, 1, {}},
-    {60, "LessEqual", 2, 2, 1, {}},
-    {61, "LogicalAnd", 2, 2, 1, {}},
-    {62, "LogicalOr", 2, 2, 1, {}},
-    {63, "LogicalXor", 2, 2, 1, {}},
-    {64, "Maximum", 2, 2, 1, {}},
-    {65, "Minimum", 2, 2, 1, {}},
-    {66, "Mod", 2, 2, 1, {}},
-    {67, "Multiply", 2, 2, 1, {}},
-    {68, "NotEqual", 2, 2, 1, {}},
-    {69, "Pow", 2, 2, 1, {}},
-    {70, "Prelu", 2, 2, 1, {}},
-    {71, "RealDiv", 2, 2, 1, {}},
-    {72, "Select", 3, 3, 1, {}},  // condition, t, e
-    {73, "SquaredDifference", 2, 2, 1, {}},
-    {74, "Sub", 2, 2, 1, {}},
-
-    // ---- creation and random
-    {80, "Fill", 0, 0, 1, {{integers("shape"), number("value"), dtype("dtype")}}},
-    {81, "LinSpace", 0, 0, 1, {{number("start"), number("stop"), integer("num")}}},
-    {82, "Range", 0, 0, 1, {{number("start"), number("stop"), number("step"), dtype("dtype")}}},
-    {83,
-     "OneHot",
-     1,
-     1,
-     1,
-     {{integer("depth"), number("onValue"), number("offValue"), dtype("dtype")}}},
-    {84, "OnesLike", 1, 1, 1, {}},
-    {85, "ZerosLike", 1, 1, 1, {}},
-    {86, "Eye", 0, 0, 1, {{integer("rows"), integer("columns"), dtype("dtype")}}},
-    {87,
-     "RandomUniform",
-     0,
-     0,
-     1,
-     {{integers("shape"), number("low"), number("high"), dtype("dtype"), number("seed")}}},
-    {88,
-     "RandomNormal",
-     0,
-     0,
-     1,
-     {{integers("shape"), number("mean"), number("standardDeviation"), dtype("dtype"),
-       boolean("truncated"), number("seed")}}},
-    {89, "Multinomial", 1, 1, 1, {{integer("numSamples"), number("seed"), boolean("normalized")}}},
-    {90, "Complex", 2, 2, 1, {}},
-
-    // ---- views: no data is moved where the operand allows it
-    {100, "Identity", 1, 1, 1, {}},
-    {101, "Reshape", 1, 1, 1, {{integers("shape")}}},
-    {102, "ExpandDims", 1, 1, 1, {{integer("dim")}}},
-    {103, "Slice", 1, 1, 1, {{integers("begin"), integers("size")}}},
-    {104, "Transpose", 1, 1, 1, {{integers("perm")}}},
-    {105, "Real", 1, 1, 1, {}},
-    {106, "Imag", 1, 1, 1, {}},
-
-    // ---- data movement
-    {110, "BatchToSpaceND", 1, 1, 1, {{integers("blockShape"), integers("crops")}}},
-    {111, "SpaceToBatchND", 1, 1, 1, {{integers("blockShape"), integers("paddings")}}},
-    {112, "BroadcastTo", 1, 1, 1, {{integers("shape")}}},
-    {113, "BroadcastArgs", 2, 2, 1, {}},
-    {114, "Concat", 1, kAny, 1, {{integer("axis")}}},
-    {115, "DepthToSpace", 1, 1, 1, {{integer("blockSize"), boolean("channelsFirst")}}},
-    {116, "Diag", 1, 1, 1, {}},
-    {117, "MatrixBandPart", 3, 3, 1, {}},  // input, numLower, numUpper
-    // mode: 0 reflect, 1 symmetric; paddings: before and after for each axis
-    {118, "MirrorPad", 1, 1, 1, {{integers("paddings"), integer("mode")}}},
-    {119, "Pack", 1, kAny, 1, {{integer("axis")}}},
-    {120, "PadV2", 1, 1, 1, {{integers("paddings"), number("constantValue")}}},
-    {121, "Reverse", 1, 1, 1, {{integers("dims")}}},
-    {122, "SplitV", 1, 1, kAny, {{integers("sizeSplits"), integer("axis")}}},
-    // the masks are resolved by the caller: begin and strides for each axis, extents of the result
-    {123, "StridedSlice", 1, 1, 1, {{integers("begin"), integers("strides"), integers("size")}}},
-    {124, "Tile", 1, 1, 1, {{integers("reps")}}},
-    {125, "Unpack", 1, 1, kAny, {{integer("axis")}}},
-
-    // ---- indexing
-    {130, "GatherV2", 2, 2, 1, {{integer("axis"), integer("batchDims")}}},
-    {131, "GatherNd", 2, 2, 1, {}},  // params, indices
-    {132, "ScatterNd", 2, 2, 1, {{integers("shape")}}},
-    {133, "TensorScatterUpdate", 3, 3, 1, {}},                     // tensor, indices, updates
-    {134, "SparseToDense", 3, 3, 1, {{integers("outputShape")}}},  // indices, values, default
-    {135, "Where", 1, 1, 1, {}},                                   // coordinates of what is true
-
-    // ---- reductions and scans
-    {140, "All", 1, 1, 1, {{integers("axes"), boolean("keepDims")}}},
-    {141, "Any", 1, 1, 1, {{integers("axes"), boolean("keepDims")}}},
-    {142, "ArgMax", 1, 1, 1, {{integer("axis")}}},
-    {143, "ArgMin", 1, 1, 1, {{integer("axis")}}},
-    {144, "Max", 1, 1, 1, {{integers("axes"), boolean("keepDims")}}},
-    {145, "Mean", 1, 1, 1, {{integers("axes"), boolean("keepDims")}}},
-    {146, "Min", 1, 1, 1, {{integers("axes"), boolean("keepDims")}}},
-    {147, "Prod", 1, 1, 1, {{integers("axes"), boolean("keepDims")}}},
-    {148, "Sum", 1, 1, 1, {{integers("axes"), boolean("keepDims")}}},
-    {149, "Cumprod", 1, 1, 1, {{integer("axis"), boolean("exclusive"), boolean("reverse")}}},
-    {150, "Cumsum", 1, 1, 1, {{integer("axis"), boolean("exclusive"), boolean("reverse")}}},
-    {151, "Bincount", 2, 2, 1, {{integer("size")}}},
-    {152, "DenseBincount", 2, 2, 1, {{integer("size"), boolean("binaryOutput")}}},
-    {153, "UnsortedSegmentSum", 2, 2, 1, {{integer("numSegments")}}},
-
-    // ---- sorting
-    {155, "TopK", 1, 1, 2, {{integer("k"), boolean("sorted")}}},
-    {156, "Unique", 1, 1, 2, {{integer("axis")}}},  // values, index of each in values
-    {157, "LowerBound", 2, 2, 1, {}},
-    {158, "UpperBound", 2, 2, 1, {}},
-    {159, "SearchSorted", 2, 2, 1, {{boolean("right")}}},
-
-    // ---- images; method: 0 bilinear, 1 nearest
-    {160,
-     "CropAndResize",
-     3,
-     3,
-     1,
-     {{integers("cropSize"), integer("method"), number("extrapolationValue")}}},
-    {161, "FlipLeftRight", 1, 1, 1, {}},
-    {162,
-     "ResizeBilinear",
-     1,
-     1,
-     1,
-     {{integers("size"), boolean("alignCorners"), boolean("halfPixelCenters")}}},
-    {163, "ResizeBilinearGrad", 2, 2, 1, {{boolean("alignCorners")}}},  // images, dy
-    {164,
-     "ResizeNearestNeighbor",
-     1,
-     1,
-     1,
-     {{integers("size"), boolean("alignCorners"), boolean("halfPixelCenters")}}},
-    {165, "ResizeNearestNeighborGrad", 2, 2, 1, {{boolean("alignCorners")}}},  // images, dy
-    // fillValue: one number, or one a channel; center: x and y as fractions
-    {166,
-     "RotateWithOffset",
-     1,
-     1,
-     1,
-     {{number("radians"), numbers("fillValue"), numbers("center")}}},
-    // interpolation: 0 nearest, 1 bilinear; fillMode: 0 constant, 1 reflect, 2 wrap, 3 nearest
-    {167,
-     "Transform",
-     2,
-     2,
-     1,
-     {{integer("interpolation"), integer("fillMode"), number("fillValue"),
-       integers("outputShape")}}},
-    {168,
-     "NonMaxSuppressionV3",
-     2,
-     2,
-     1,
-     {{integer("maxOutputSize"), number("iouThreshold"), number("scoreThreshold")}}},
-    // selected indices, how many of them are valid
-    {169,
-     "NonMaxSuppressionV4",
-     2,
-     2,
-     2,
-     {{integer("maxOutputSize"), number("iouThreshold"), number("scoreThreshold"),
-       boolean("padToMaxOutputSize")}}},
-    // selected indices, their scores
-    {170,
-     "NonMaxSuppressionV5",
-     2,
-     2,
-     2,
-     {{integer("maxOutputSize"), number("iouThreshold"), number("scoreThreshold"),
-       number("softNmsSigma")}}},
-
-    // ---- signals: over the last axis of a complex64 tensor
-    {175, "FFT", 1, 1, 1, {}},
-    {176, "IFFT", 1, 1, 1, {}},
-
-    // ---- sparse and ragged
-    // indices, values, denseShape, defaultValue -> indices, values, emptyRowIndicator,
-    // reverseIndexMap
-    {180, "SparseFillEmptyRows", 4, 4, 4, {}},
-    {181, "SparseReshape", 3, 3, 2, {}},      // indices, shape, newShape -> indices, shape
-    {182, "SparseSegmentMean", 3, 3, 1, {}},  // data, indices, segmentIds
-    {183, "SparseSegmentSum", 3, 3, 1, {}},
-    // nested splits..., dense values, indices -> nested splits..., dense values
-    {184, "RaggedGather", 3, kAny, kAny, {{integer("outputRaggedRank")}}},
-    {185, "RaggedRange", 3, 3, 2, {}},  // starts, limits, deltas -> splits, values
-    // shape, values, defaultValue, row partitions...; types: 0 FIRST_DIM_SIZE, 1 VALUE_ROWIDS,
-    // 2 ROW_SPLITS
-    {186, "RaggedTensorToTensor", 4, kAny, 1, {{integers("rowPartitionTypes")}}},
-
-    // ---- products
-    {200, "BatchMatMul", 2, 2, 1, {{boolean("transposeA"), boolean("transposeB")}}},
-    {201,
-     "_FusedMatMul",
-     2,
-     4,
-     1,
-     {{boolean("transposeA"), boolean("transposeB"), integer("activation"),
-       number("leakyreluAlpha")}}},
-
-    // ---- convolutions
-    {205,
-     "Conv2D",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("outputSize"),
-       boolean("channelsFirst")}}},
-    {206,
-     "FusedConv2D",
-     2,
-     4,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("outputSize"),
-       boolean("channelsFirst"), integer("activation"), number("leakyreluAlpha")}}},
-    {207,
-     "Conv2DBackpropFilter",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), boolean("channelsFirst"),
-       integers("filterShape")}}},
-    {208,
-     "Conv2DBackpropInput",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), boolean("channelsFirst"),
-       integers("inputShape")}}},
-    {209,
-     "DepthwiseConv2dNative",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("outputSize"),
-       boolean("channelsFirst")}}},
-    {210,
-     "FusedDepthwiseConv2D",
-     2,
-     4,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("outputSize"),
-       boolean("channelsFirst"), integer("activation"), number("leakyreluAlpha")}}},
-    {211,
-     "DepthwiseConv2dNativeBackpropFilter",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("filterShape")}}},
-    {212,
-     "DepthwiseConv2dNativeBackpropInput",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("inputShape")}}},
-    {213,
-     "Conv3D",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("outputSize")}}},
-    {214,
-     "Conv3DBackpropFilterV2",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("filterShape")}}},
-    {215,
-     "Conv3DBackpropInputV2",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("inputShape")}}},
-    {216,
-     "Dilation2D",
-     2,
-     2,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations"), integers("outputSize")}}},
-    {217,
-     "Dilation2DBackpropFilter",
-     3,
-     3,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations")}}},  // x, filter, dy
-    {218,
-     "Dilation2DBackpropInput",
-     3,
-     3,
-     1,
-     {{integers("strides"), integers("pads"), integers("dilations")}}},
-
-    // ---- pooling
-    {220,
-     "AvgPool",
-     1,
-     1,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"), integers("dilations"),
-       integers("outputSize")}}},
-    {221,
-     "AvgPoolGrad",
-     2,
-     2,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"),
-       integers("dilations")}}},  // dy, input
-    {222,
-     "AvgPool3D",
-     1,
-     1,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"), integers("dilations"),
-       integers("outputSize")}}},
-    {223,
-     "AvgPool3DGrad",
-     2,
-     2,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"), integers("dilations")}}},
-    {224,
-     "MaxPool",
-     1,
-     1,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"), integers("dilations"),
-       integers("outputSize")}}},
-    {225,
-     "MaxPoolGrad",
-     2,
-     3,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"),
-       integers("dilations")}}},  // dy, input, output
-    {226,
-     "MaxPool3D",
-     1,
-     1,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"), integers("dilations"),
-       integers("outputSize")}}},
-    {227,
-     "MaxPool3DGrad",
-     2,
-     3,
-     1,
-     {{integers("filterSize"), integers("strides"), integers("pads"), integers("dilations")}}},
-    // values, flat index of each in the image (or in the batch)
-    {228,
-     "MaxPoolWithArgmax",
-     1,
-     1,
-     2,
-     {{integers("filterSize"), integers("strides"), integers("pads"), integers("dilations"),
-       integers("outputSize"), boolean("includeBatchInIndex")}}},
-
-    // ---- normalisation; x, mean, variance, offset, scale
-    {235, "FusedBatchNorm", 3, 5, 1, {{number("varianceEpsilon")}}},
-    {236,
-     "LRN",
-     1,
-     1,
-     1,
-     {{integer("depthRadius"), number("bias"), number("alpha"), number("beta")}}},
-    {237,
-     "LRNGrad",
-     3,
-     3,
-     1,
-     {{integer("depthRadius"), number("bias"), number("alpha"), number("beta")}}},  // x, y, dy
-    {238, "Softmax", 1, 1, 1, {{integer("dim")}}},
-    {239, "LogSoftmax", 1, 1, 1, {{integer("axis")}}},
-
-    // ---- optimizers
-    // beta1 and beta2 to the power of the step, then value, first moment, second moment and
-    // gradient of each variable -> those powers for the next step, then value, first moment and
-    // second moment of each variable
-    {245,
-     "AdamUpdate",
-     6,
-     kAny,
-     kAny,
-     {{number("beta1"), number("beta2"), number("learningRate"), number("epsilon")}}},
+inline constexpr auto kFamilies = std::to_array<Family>({
+    {"elementwise", "Elementwise operations", detail::kElementwiseRows},
+    {"creation", "Tensors made of numbers, constant or random", detail::kCreationRows},
+    {"views", "Views", detail::kViewsRows},
+    {"movement", "Data that is moved, joined, cut and repeated", detail::kMovementRows},
+    {"indexing", "Gathers and scatters", detail::kIndexingRows},
+    {"reductions", "Reductions, scans and counts", detail::kReductionsRows},
+    {"sorting", "Sorting and searching", detail::kSortingRows},
+    {"images", "Images", detail::kImagesRows},
+    {"suppression", "Boxes, of which those that overlap are left out", detail::kSuppressionRows},
+    {"signal", "Signals", detail::kSignalRows},
+    {"sparse", "Sparse tensors", detail::kSparseRows},
+    {"ragged", "Ragged tensors", detail::kRaggedRows},
+    {"products", "Matrix products", detail::kProductsRows},
+    {"convolutions", "Convolutions", detail::kConvolutionsRows},
+    {"dilation", "Grayscale dilation", detail::kDilationRows},
+    {"pooling", "Poolings", detail::kPoolingRows},
+    {"normalisation", "Normalisations", detail::kNormalisationRows},
+    {"optimizers", "Updates of optimizers", detail::kOptimizersRows},
 });
-
-}  // namespace detail
-
-inline constexpr const auto& kTable = detail::kRows;
 
 }  // namespace ebb::ops

@@ -22,7 +22,7 @@ struct OpResult {
 };
 
 struct RunPlace {
-  Context& context;
+  Context context;
   Device& device;
   RegionId region = 0;  // 0: the root
   SiteId site = 0;
@@ -34,8 +34,8 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
                 std::span<const double> attributes, std::span<OpResult> results);
 
 // Host memory to a tensor and back. `bytes` must be the tensor's.
-void write(Context& context, Handle tensor, std::span<const std::byte> bytes);
-void read(Context& context, Handle tensor, std::span<std::byte> bytes);
+void write(const Context& context, Handle tensor, std::span<const std::byte> bytes);
+void read(const Context& context, Handle tensor, std::span<std::byte> bytes);
 
 // A copy of a tensor on the place's device, wherever the tensor is.
 OpResult copy_to(const RunPlace& place, Handle tensor);

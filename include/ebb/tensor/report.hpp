@@ -17,6 +17,6 @@ struct ReportOptions {
 };
 
 // Null: all contexts, ended ones included. Walks the live tensors, without stopping other threads.
-std::string report(Context* context, const ReportOptions& options = {});
+std::string report(const Context* context, const ReportOptions& options = {});
 
 }  // namespace ebb

@@ -15,14 +15,14 @@
 
 namespace ebb {
 
-class Context;
+class ContextBody;
 
 struct Storage {
   std::atomic<std::uint32_t> refs{0};
   std::uint32_t tensors = 0;    // guarded by the context's lock, like all below
   std::uint32_t unwatched = 0;  // of the tensors, those no death notice will come for
   Device* device = nullptr;
-  Context* context = nullptr;
+  ContextBody* context = nullptr;
   Block block;              // null data: foreign
   UseNote* note = nullptr;  // the streams that used the block, beyond its own
   std::uint64_t bytes = 0;  // booked: the block's, or what the host said
@@ -63,7 +63,7 @@ class [[nodiscard]] StorageRef {
   void note_use(StreamId stream) const;
 
  private:
-  friend class Context;
+  friend class ContextBody;
   explicit StorageRef(Storage& storage) noexcept : storage_(&storage) {}
   static void last_released(Storage& storage) noexcept;
 

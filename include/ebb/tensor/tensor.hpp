@@ -40,11 +40,10 @@ class [[nodiscard]] Tensor {
  public:
   Tensor() = default;  // none
   // Takes over a tensor that nobody else will end.
-  Tensor(Context& context, Handle handle) noexcept : context_(&context), handle_(handle) {}
+  Tensor(const Context& context, Handle handle) noexcept : context_(context), handle_(handle) {}
   Tensor(const Tensor& other);
   Tensor(Tensor&& other) noexcept
-      : context_(std::exchange(other.context_, nullptr)),
-        handle_(std::exchange(other.handle_, 0)) {}
+      : context_(other.context_), handle_(std::exchange(other.handle_, 0)) {}
   Tensor& operator=(Tensor other) noexcept {
     std::swap(context_, other.context_);
     std::swap(handle_, other.handle_);
@@ -55,7 +54,7 @@ class [[nodiscard]] Tensor {
   explicit operator bool() const noexcept { return handle_ != 0; }
   Handle handle() const noexcept { return handle_; }
   // Pre: not none.
-  Context& context() const noexcept { return *context_; }
+  const Context& context() const noexcept { return context_; }
   Device& device() const;
   DType dtype() const;
   Shape shape() const;
@@ -86,7 +85,7 @@ class [[nodiscard]] Tensor {
  private:
   std::uint64_t checked_elements(DType dtype) const;
 
-  Context* context_ = nullptr;
+  Context context_;
   Handle handle_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Installs the CPU's kernels when the library is loaded.
-#include "backends/cpu/copy.hpp"
-#include "backends/cpu/families.hpp"
+#include "backends/cpu/kernels/copy.hpp"
+#include "backends/cpu/kernels/families.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -9,10 +9,11 @@ const KernelTable& table() {
   static const KernelTable filled = [] {
     KernelTable kernels;
     add_creation(kernels);
+    add_views(kernels);
     add_indexing(kernels);
     add_movement(kernels);
     add_reductions(kernels);
-    add_scans(kernels);
+    add_reductions_scans(kernels);
     add_sorting(kernels);
     add_elementwise(kernels);
     add_products(kernels);
@@ -21,11 +22,11 @@ const KernelTable& table() {
     add_dilation(kernels);
     add_normalisation(kernels);
     add_optimizers(kernels);
-    add_softmax(kernels);
+    add_normalisation_softmax(kernels);
     add_signal(kernels);
-    add_unique(kernels);
-    add_image_resize(kernels);
-    add_image_turn(kernels);
+    add_sorting_unique(kernels);
+    add_images_resize(kernels);
+    add_images_turn(kernels);
     add_suppression(kernels);
     add_sparse(kernels);
     add_ragged(kernels);

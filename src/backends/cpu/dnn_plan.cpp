@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "backends/cpu/dnn_gate.hpp"
 #include "backends/cpu/team.hpp"
 
 namespace ebb::cpu {
@@ -120,7 +121,8 @@ void Plan::reorder(Bound& bound) {
 }
 
 void Plan::run(std::span<const void* const> data, void* workspace) {
-  Alone guard(alone_);
+  const DnnUse use;
+  const Alone guard(alone_);
   auto* bytes = static_cast<std::byte*>(workspace);
   point(scratchpad_.memory, bytes + scratchpad_.offset);
   for (std::size_t i = 0; i < bound_.size(); ++i) {
@@ -142,6 +144,7 @@ void Plan::run(std::span<const void* const> data, void* workspace) {
       reorder(bound);
     }
   }
+  if (!std::exchange(has_run_, true)) shut_dnn_at_exit();
 }
 
 }  // namespace ebb::cpu

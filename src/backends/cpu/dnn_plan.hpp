@@ -89,6 +89,7 @@ class Plan {
   Placed scratchpad_;
   std::size_t workspace_bytes_ = 0;
   bool alone_;
+  bool has_run_ = false;
 };
 
 }  // namespace ebb::cpu

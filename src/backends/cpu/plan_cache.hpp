@@ -8,6 +8,7 @@
 #include <list>
 #include <unordered_map>
 
+#include "backends/cpu/dnn_gate.hpp"
 #include "backends/cpu/dnn_plan.hpp"
 #include "backends/plan_key.hpp"
 
@@ -28,6 +29,7 @@ class PlanCache {
       plans_.splice(plans_.begin(), plans_, found->second);
       return found->second->plan;
     }
+    const DnnUse use;
     plans_.push_front({key, make()});
     try {
       places_.emplace(key, plans_.begin());
@@ -44,7 +46,7 @@ class PlanCache {
 
   std::size_t size() const noexcept { return plans_.size(); }
 
-  // This thread's.
+  // This thread's, gone with it; at the end of the process it is left as it is (dnn_gate.hpp).
   static PlanCache& here();
 
  private:

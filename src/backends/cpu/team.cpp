@@ -5,7 +5,8 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <mutex>
+
+#include "base/fork.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -48,6 +49,8 @@ void* load_waiting_passively() {
   return library;
 }
 
+void go_on_without_team() noexcept;
+
 OpenMp load_openmp() {
   OpenMp openmp;
   void* library = load_waiting_passively();
@@ -62,12 +65,22 @@ OpenMp load_openmp() {
     return {};
   }
   openmp.size = openmp.max_threads();
+  static constinit ForkHook hook{ForkRank::kWorkers, []() noexcept {}, []() noexcept {},
+                                 go_on_without_team};
+  at_fork(hook);
   return openmp;
 }
 
 const OpenMp& openmp() {
   static const OpenMp loaded = load_openmp();
   return loaded;
+}
+
+// libgomp keeps the threads of a team for the thread that started it, and does not learn of a fork.
+thread_local bool has_team = false;
+
+void go_on_without_team() noexcept {
+  if (has_team) openmp().set_num_threads(1);
 }
 
 }  // namespace
@@ -83,6 +96,7 @@ void Team::run(int threads, void (*body)(void*), void* data) noexcept {
     body(data);
     return;
   }
+  has_team = true;
   openmp().parallel(body, data, static_cast<unsigned>(threads), 0);
 }
 
@@ -95,16 +109,16 @@ Team::Part Team::part() noexcept {
 
 void Team::load() noexcept { openmp(); }
 
-Alone::Alone(bool alone) noexcept : alone_(alone && Team::size() > 1) {
-  if (alone_) {
+Alone::Alone(bool alone) noexcept : before_(alone ? Team::available() : 0) {
+  if (before_ > 1) {
     openmp().set_num_threads(1);
+  } else if (!alone) {
+    has_team = true;
   }
 }
 
 Alone::~Alone() {
-  if (alone_) {
-    openmp().set_num_threads(openmp().size);
-  }
+  if (before_ > 1) openmp().set_num_threads(before_);
 }
 
 }  // namespace ebb::cpu

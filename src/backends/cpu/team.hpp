@@ -7,6 +7,9 @@
 // so Ebb loads it itself, at the first parallel loop, with the environment set for that moment. A
 // program that has loaded libgomp before, or sets OMP_WAIT_POLICY or GOMP_SPINCOUNT, keeps its own
 // choice.
+//
+// After a fork the child has no team, and libgomp would wait for one. The thread that forked goes on
+// alone if it had a team; the others that the child starts have teams as usual.
 #pragma once
 
 namespace ebb::cpu {
@@ -35,7 +38,7 @@ class Team {
 };
 
 // While it lives, what this thread starts runs on this thread alone: a parallel region costs more
-// than small work.
+// than small work. The program's own choice (omp_set_num_threads) is back after it.
 class Alone {
  public:
   explicit Alone(bool alone) noexcept;
@@ -44,7 +47,7 @@ class Alone {
   Alone& operator=(const Alone&) = delete;
 
  private:
-  bool alone_;
+  int before_;  // how many threads it may use without; 0 or 1: nothing is to be put back
 };
 
 }  // namespace ebb::cpu

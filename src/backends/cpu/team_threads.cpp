@@ -48,9 +48,9 @@ Team::Part Team::part() noexcept { return here; }
 // libgomp reads the environment when oneDNN loads it.
 void Team::load() noexcept { setenv("OMP_NUM_THREADS", "1", 1); }
 
-Alone::Alone(bool wanted) noexcept : alone_(wanted) { alone += alone_ ? 1 : 0; }
+Alone::Alone(bool wanted) noexcept : before_(wanted ? 1 : 0) { alone += before_; }
 
-Alone::~Alone() { alone -= alone_ ? 1 : 0; }
+Alone::~Alone() { alone -= before_; }
 
 }  // namespace ebb::cpu
 #endif  // __SANITIZE_THREAD__

@@ -49,6 +49,7 @@ CudaHeap::CudaHeap(const ebb_cuda_table& table, const std::string& name)
     raise(ErrorKind::kDevice, "[device] {}: {}", name, text);
   }
   granule_ = info.granule;
+  // arithmetic: less than what is free, in whole granules
   capacity_ =
       static_cast<std::size_t>(static_cast<double>(info.free_bytes) * kShare) / granule_ * granule_;
 }

@@ -24,7 +24,7 @@ constexpr std::array kOperations{
 // A tensor of host memory for the length of a call.
 class HostTensor {
  public:
-  HostTensor(Context& context, Handle handle) noexcept : context_(context), handle_(handle) {}
+  HostTensor(const Context& context, Handle handle) noexcept : context_(context), handle_(handle) {}
   HostTensor(HostTensor&& other) noexcept
       : context_(other.context_), handle_(std::exchange(other.handle_, 0)) {}
   ~HostTensor() {
@@ -35,7 +35,7 @@ class HostTensor {
   Handle handle() const noexcept { return handle_; }
 
  private:
-  Context& context_;
+  Context context_;
   Handle handle_;
 };
 

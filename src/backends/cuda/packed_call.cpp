@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ebb/base/checked.hpp"
 #include "ops/kernels.hpp"
 
 namespace ebb::cuda {
@@ -17,7 +18,7 @@ void fill(ebb_cuda_tensor& to, std::byte* data, DType dtype, const Shape& shape)
   for (std::size_t i = shape.rank(); i-- > 0;) {
     to.dims[i] = shape.dims()[i];
     to.strides[i] = stride;
-    stride *= shape.dims()[i];
+    stride = saturating_mul(stride, shape.dims()[i]);
   }
 }
 

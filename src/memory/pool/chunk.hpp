@@ -24,7 +24,7 @@ struct alignas(128) Chunk {
   std::size_t bytes;
   Chunk* prev;  // neighbours by address, null at the ends of the span
   Chunk* next;
-  Chunk* list_prev;  // the list its state puts it on: bin, holes, partial slabs, unused records
+  Chunk* list_prev;  // the list its state puts it on: holes, partial slabs, unused records; or tree
   Chunk* list_next;
   Ticket ticket;  // kFree with an owner: the position its stream must reach
   ChunkState state;

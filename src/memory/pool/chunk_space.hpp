@@ -50,6 +50,7 @@ class ChunkSpace {
 
   std::size_t committed() const noexcept { return committed_; }
   std::size_t peak_committed() const noexcept { return peak_committed_; }
+  void reset_peak() noexcept { peak_committed_ = committed_; }
   std::size_t reserved() const noexcept { return reserved_; }
   std::size_t free_bytes() const noexcept;
   std::size_t pending_bytes() const noexcept;

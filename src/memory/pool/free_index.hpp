@@ -1,6 +1,9 @@
-// FreeIndex: free chunks by size. Bins, sixteen to a doubling, with a bitmap over them; inside a
-// bin the chunks are kept in order of size, then address (as far as a bounded walk reaches), so
-// that the first that fits is the best fit.
+// FreeIndex: free chunks by size. Bins, sixteen to a doubling, with a bitmap over them; each is a
+// tree of its chunks in order of size, then address, so that the first that fits is the best fit.
+//
+// The trees are treaps: a chunk is above those with a lower priority, and priorities are hashes of
+// the records' addresses. So they are balanced as trees that grew in random order are, whatever the
+// program does, and every function takes a time that grows with the logarithm of the bin.
 #pragma once
 
 #include <array>
@@ -19,15 +22,13 @@ class FreeIndex {
   // The smallest chunk of at least `bytes`, or null.
   Chunk* find(std::size_t bytes) const noexcept;
 
-  // The first chunk of at least `at_least` bytes that `accept`s, from the largest bin down.
+  // The largest chunk of at least `at_least` bytes that `accept`s.
   template <typename Accept>
   Chunk* find_largest(std::size_t at_least, Accept accept) const {
-    for (std::size_t bin = kBins; bin-- > bin_of(at_least);) {
-      if (!occupied(bin)) continue;
-      for (Chunk* chunk = bins_[bin].head; chunk != nullptr; chunk = chunk->list_next)
-        if (chunk->bytes >= at_least && accept(chunk)) return chunk;
-    }
-    return nullptr;
+    Chunk* chunk = last_before(nullptr);
+    while (chunk != nullptr && chunk->bytes >= at_least && !accept(chunk))
+      chunk = last_before(chunk);
+    return chunk != nullptr && chunk->bytes >= at_least ? chunk : nullptr;
   }
 
   std::size_t largest() const noexcept;
@@ -35,7 +36,6 @@ class FreeIndex {
 
  private:
   static constexpr std::size_t kBins = 704;
-  static constexpr int kWalk = 64;
 
   static std::size_t bin_of(std::size_t bytes) noexcept {
     const std::size_t quanta = bytes / kQuantum;
@@ -43,10 +43,12 @@ class FreeIndex {
     const int exponent = std::bit_width(quanta) - 1;
     return std::size_t(exponent - 3) * 16 + (quanta >> (exponent - 4) & 15);
   }
-  bool occupied(std::size_t bin) const noexcept { return map_[bin / 64] >> bin % 64 & 1; }
   std::size_t next_occupied(std::size_t bin) const noexcept;
+  Chunk* find_in(std::size_t bin, std::size_t bytes) const noexcept;
+  // The largest chunk that comes before `limit`; null: of all.
+  Chunk* last_before(const Chunk* limit) const noexcept;
 
-  std::array<ChunkList, kBins> bins_{};
+  std::array<Chunk*, kBins> roots_{};
   std::array<std::uint64_t, kBins / 64> map_{};
   std::size_t bytes_ = 0;
 };

@@ -7,21 +7,6 @@
 namespace ebb::detail {
 namespace {
 
-Block pop(ThreadCache& cache, std::uint32_t size_class) noexcept {
-  Shelf& shelf = cache.shelves[size_class];
-  Block* top = shelf.top.get() - 1;
-  shelf.top.set(top);
-  cache.allocations.set(cache.allocations.get() + 1);
-  return *top;
-}
-
-void push(ThreadCache& cache, Block block) noexcept {
-  Shelf& shelf = cache.shelves[class_of(block)];
-  Block* top = shelf.top.get();
-  *top = block;
-  shelf.top.set(top + 1);
-}
-
 std::uint32_t spare_count(const Shelf& shelf) noexcept {
   const Magazine* spare = shelf.spare.get();
   return spare != nullptr ? spare->count.load(std::memory_order_relaxed) : 0;
@@ -35,15 +20,28 @@ Block PoolCore::allocate_small(ThreadCache* cache, std::uint32_t size_class,
     const std::lock_guard lock(mutex_);
     return allocate_one(nullptr, size_class, stream);
   }
-  Shelf& shelf = cache->shelves[size_class];
-  if (shelf.top.get() != shelf.base.get()) return pop(*cache, size_class);
-  if (spare_count(shelf) > 0 && swap(shelf, size_class)) return pop(*cache, size_class);
+  if (const Block* popped = pop(*cache, size_class)) return *popped;
+  if (swap_without_lock(*cache, size_class, true))
+    if (const Block* popped = pop(*cache, size_class)) return *popped;
   const std::lock_guard lock(mutex_);
   if (!ensure_stream(stream)) return {};
-  heed_recall(*cache);
+  const Block* last = cache->shelves[size_class].top.get() - 1;
+  if (reopen(*cache, size_class) == -1) {  // the pop that found its gate closed was in time
+    cache->allocations.set(cache->allocations.get() + 1);
+    return *last;
+  }
   stock_empties();
-  if (reload(*cache, size_class)) return pop(*cache, size_class);
-  return {};
+  if (!reload(*cache, size_class)) return {};
+  return *pop(*cache, size_class);
+}
+
+// Changes the loaded magazine for the spare where that is full, or has no block at all.
+bool PoolCore::swap_without_lock(ThreadCache& cache, std::uint32_t size_class, bool full) noexcept {
+  Shelf& shelf = cache.shelves[size_class];
+  if (shelf.spare.get() == nullptr || (spare_count(shelf) > 0) != full) return false;
+  const std::lock_guard guard(cache.guard);
+  return cache.state == CacheState::kOpen && (spare_count(shelf) > 0) == full &&
+         swap(shelf, size_class);
 }
 
 // For a thread without a cache.
@@ -85,7 +83,7 @@ bool PoolCore::fill_from_slabs(ThreadCache& cache, std::uint32_t size_class) noe
     load(shelf, size_class, magazine);
   }
   SlabStore& slabs = streams_[cache.stream]->slabs;
-  Block* base = shelf.base.get();
+  Block* base = cache.bottom(shelf);
   std::size_t taken = slabs.take(size_class, cache.stream, base, rounds_[size_class]);
   if (taken == 0) {
     Chunk* chunk = acquire(&cache, kSlabShapes[size_class].bytes, cache.stream);
@@ -93,25 +91,22 @@ bool PoolCore::fill_from_slabs(ThreadCache& cache, std::uint32_t size_class) noe
     slabs.add(chunk, size_class);
     taken = slabs.take(size_class, cache.stream, base, rounds_[size_class]);
   }
-  shelf.top.set(base + taken);
+  shelf.top.release(base + taken);
   return true;
 }
 
 void PoolCore::free_small(ThreadCache* cache, Block block) noexcept {
   const std::uint32_t size_class = class_of(block);
   if (cache != nullptr) {
-    Shelf& shelf = cache->shelves[size_class];
-    const bool room = shelf.top.get() != shelf.limit;
-    if (room ||
-        (shelf.spare.get() != nullptr && spare_count(shelf) == 0 && swap(shelf, size_class)))
-      return push(*cache, block);
+    if (push(*cache, size_class, block)) return;
+    if (swap_without_lock(*cache, size_class, false) && push(*cache, size_class, block)) return;
   }
   const std::lock_guard lock(mutex_);
   if (cache == nullptr) return put_block(block);
-  heed_recall(*cache);
-  const Shelf& shelf = cache->shelves[size_class];
-  if (shelf.top.get() == shelf.limit && !unload(*cache, size_class)) return put_block(block);
-  push(*cache, block);
+  if (reopen(*cache, size_class) == 1) return;  // whoever closed the gate has taken it too
+  if (push(*cache, size_class, block)) return;
+  if (!unload(*cache, size_class)) return put_block(block);
+  push(*cache, size_class, block);
 }
 
 // Makes room in the loaded magazine. Pre: it and the spare are full or missing. False: there is
@@ -140,16 +135,18 @@ bool PoolCore::unload(ThreadCache& cache, std::uint32_t size_class) noexcept {
 void PoolCore::load(Shelf& shelf, std::uint32_t size_class, Magazine* magazine) noexcept {
   Block* base = magazine->rounds.data();
   shelf.loaded.set(magazine);
-  shelf.base.set(base);
-  shelf.top.set(base + magazine->count.load(std::memory_order_relaxed));
-  shelf.limit = base + rounds_[size_class];
+  shelf.top.release(base + magazine->count.load(std::memory_order_relaxed));
+  shelf.floor.store(base, std::memory_order_relaxed);
+  shelf.ceiling.store(base + rounds_[size_class], std::memory_order_relaxed);
 }
 
-// Changes the loaded magazine for the spare. Needs no lock.
+// Changes the loaded magazine for the spare. Pre: the gates are open; under the pool's lock or the
+// cache's guard.
 bool PoolCore::swap(Shelf& shelf, std::uint32_t size_class) noexcept {
   Magazine* loaded = shelf.loaded.get();
   Magazine* spare = shelf.spare.get();
-  loaded->count.store(std::uint32_t(shelf.top.get() - shelf.base.get()), std::memory_order_relaxed);
+  loaded->count.store(std::uint32_t(shelf.top.get() - loaded->rounds.data()),
+                      std::memory_order_relaxed);
   load(shelf, size_class, spare);
   shelf.spare.set(loaded);
   return true;
@@ -161,7 +158,7 @@ void PoolCore::empty_magazine(Magazine& magazine) noexcept {
   magazine.count.store(0, std::memory_order_relaxed);
 }
 
-// Returns all that a cache holds. Pre: it is the calling thread's, or its thread has ended.
+// Returns all that a cache holds. Pre: it is open, and the calling thread's, or its thread has ended.
 bool PoolCore::drain(ThreadCache* cache) noexcept {
   if (cache == nullptr) return false;
   bool drained = false;
@@ -170,20 +167,15 @@ bool PoolCore::drain(ThreadCache* cache) noexcept {
     drained = true;
   }
   for (Shelf& shelf : cache->shelves) {
-    Block* base = shelf.base.get();
-    for (Block* block = base; block != shelf.top.get(); ++block, drained = true) put_block(*block);
-    shelf.top.set(base);
+    Block* bottom = cache->bottom(shelf);
+    for (Block* block = bottom; block != shelf.top.get(); ++block, drained = true)
+      put_block(*block);
+    shelf.top.release(bottom);
     if (spare_count(shelf) == 0) continue;
     empty_magazine(*shelf.spare.get());
     drained = true;
   }
   return drained;
-}
-
-void PoolCore::heed_recall(ThreadCache& cache) noexcept {
-  if (cache.recalls_seen == recalls_) return;
-  cache.recalls_seen = recalls_;
-  drain(&cache);
 }
 
 Magazine* PoolCore::take_empty() noexcept {
@@ -232,6 +224,7 @@ ThreadCache* PoolCore::adopt_cache(StreamId stream, bool grow) noexcept {
 
 void PoolCore::retire_cache(ThreadCache* cache) noexcept {
   const std::lock_guard lock(mutex_);
+  reopen(cache);
   drain(cache);
   cache->next_spare = spare_caches_;
   spare_caches_ = cache;

@@ -5,9 +5,7 @@
 //   3. what lies idle in the depots and in the threads' large slots
 //   4. more from the heap, which gets unusable granules back where it refuses
 //   5. what the calling thread has in its magazines
-//
-// The other threads' magazines are theirs. When memory is short they are recalled: each thread
-// returns its own when it next comes here.
+//   6. what all other threads have in theirs
 #include "memory/pool/pool_core.hpp"
 
 #include <algorithm>
@@ -56,10 +54,14 @@ Chunk* PoolCore::acquire(ThreadCache* cache, std::size_t bytes, StreamId stream)
   if (release_idle())
     if (Chunk* chunk = space_.take(bytes, stream)) return chunk;
   if (Chunk* chunk = space_.grow(bytes, stream)) return chunk;
-  ++recalls_;
-  if (!drain(cache)) return nullptr;
-  if (Chunk* chunk = space_.take(bytes, stream)) return chunk;
-  return space_.grow(bytes, stream);
+  const auto take_or_grow = [&] {
+    if (settling_may_help()) settle_locked();
+    Chunk* chunk = space_.take(bytes, stream);
+    return chunk != nullptr ? chunk : space_.grow(bytes, stream);
+  };
+  if (drain(cache))
+    if (Chunk* chunk = take_or_grow()) return chunk;
+  return take_from_threads(cache) ? take_or_grow() : nullptr;
 }
 
 void PoolCore::give_chunk(Chunk* chunk, StreamId stream) noexcept {
@@ -70,6 +72,7 @@ void PoolCore::give_chunk(Chunk* chunk, StreamId stream) noexcept {
 Block PoolCore::allocate_large(ThreadCache* cache, std::size_t bytes, StreamId stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (!ensure_stream(stream)) return {};
+  reopen(cache);
   if (cache != nullptr)  // what is in the slot did not fit; where it lies it could not join
     if (Chunk* last = cache->large.take())
       put_block({last->base, make_tag(last, kLargeClass, stream)});
@@ -202,6 +205,7 @@ std::size_t PoolCore::settle() noexcept {
 // Twice: a block that waited for other streams goes home then, and may have to wait there.
 void PoolCore::wait_pending() noexcept {
   std::unique_lock lock(mutex_);
+  take_from_threads(nullptr);
   release_idle();
   for (int round = 0; round < 2 && !order_.synchronous(); ++round) {
     const auto awaited = order_.awaited();
@@ -217,14 +221,28 @@ void PoolCore::wait_pending() noexcept {
 
 std::size_t PoolCore::trim(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  ++recalls_;
+  bytes = std::min(bytes, kMaxBytes);
   release_idle();
   settle_locked();
-  return space_.trim(std::min(bytes, kMaxBytes));
+  const std::size_t trimmed = space_.trim(bytes);
+  if (trimmed >= bytes || !take_from_threads(nullptr)) return trimmed;
+  settle_locked();
+  return trimmed + space_.trim(bytes - trimmed);
+}
+
+void PoolCore::lock_all() noexcept {
+  mutex_.lock();
+  for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) cache->guard.lock();
+}
+
+void PoolCore::unlock_all() noexcept {
+  for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) cache->guard.unlock();
+  mutex_.unlock();
 }
 
 void PoolCore::flush(ThreadCache* cache) noexcept {
   const std::lock_guard lock(mutex_);
+  reopen(cache);
   drain(cache);
 }
 

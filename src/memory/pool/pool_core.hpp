@@ -53,8 +53,13 @@ class PoolCore {
   void wait_pending() noexcept;
   void flush(ThreadCache* cache) noexcept;
   std::size_t settle() noexcept;
+  void reset_peak() noexcept;
   PoolStats stats() const noexcept;
   void check() const noexcept;
+
+  // Everything that another thread could be in the middle of.
+  void lock_all() noexcept;
+  void unlock_all() noexcept;
 
   Heap& heap() const noexcept { return heap_; }
   std::uint64_t key() const noexcept { return key_; }
@@ -90,6 +95,7 @@ class PoolCore {
 
   // magazines.cpp
   Block allocate_one(ThreadCache* cache, std::uint32_t size_class, StreamId stream) noexcept;
+  bool swap_without_lock(ThreadCache& cache, std::uint32_t size_class, bool full) noexcept;
   bool reload(ThreadCache& cache, std::uint32_t size_class) noexcept;
   bool fill_from_slabs(ThreadCache& cache, std::uint32_t size_class) noexcept;
   bool unload(ThreadCache& cache, std::uint32_t size_class) noexcept;
@@ -97,7 +103,14 @@ class PoolCore {
   bool swap(Shelf& shelf, std::uint32_t size_class) noexcept;
   void empty_magazine(Magazine& magazine) noexcept;
   bool drain(ThreadCache* cache) noexcept;
-  void heed_recall(ThreadCache& cache) noexcept;
+
+  // taking.cpp
+  bool take_from_threads(const ThreadCache* own) noexcept;
+  static void close(ThreadCache& cache) noexcept;
+  void take(ThreadCache& cache) noexcept;
+  int reopen(ThreadCache& cache, std::uint32_t size_class) noexcept;
+  void reopen(ThreadCache* cache) noexcept;
+
   Magazine* take_empty() noexcept;
   void drop_empty(Magazine* magazine) noexcept;
   void stock_empties() noexcept;
@@ -123,8 +136,6 @@ class PoolCore {
   Held deferred_held_;
   Held large_out_;
   std::uint64_t allocations_ = 0;  // those that no cache counts
-  std::uint64_t recalls_ =
-      0;  // times that memory was short and threads should return what they keep
 };
 
 // thread_slot.cpp. The calling thread's cache for a key, which becomes the hot one; with `grow` a

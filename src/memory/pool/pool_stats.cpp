@@ -14,10 +14,10 @@ PoolCore::Held PoolCore::held() const noexcept {
     held.blocks += blocks;
     held.bytes += blocks * bytes;
   };
-  for (const ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
-    for (std::size_t c = 0; c < kClasses; ++c) {
+  for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
+    for (std::size_t c = 0; c < kClasses && cache->state != CacheState::kTaken; ++c) {
       const Shelf& shelf = cache->shelves[c];
-      const auto loaded = std::size_t(shelf.top.get() - shelf.base.get());
+      const auto loaded = std::size_t(cache->count(shelf));
       if (loaded <= kMagazineRounds) add(loaded, kClassBytes[c]);
       if (const Magazine* spare = shelf.spare.get())
         add(spare->count.load(std::memory_order_relaxed), kClassBytes[c]);
@@ -29,6 +29,11 @@ PoolCore::Held PoolCore::held() const noexcept {
     for (std::uint32_t c = 0; state != nullptr && c < kClasses; ++c)
       add(state->depot.blocks(c), kClassBytes[c]);
   return held;
+}
+
+void PoolCore::reset_peak() noexcept {
+  const std::lock_guard lock(mutex_);
+  space_.reset_peak();
 }
 
 PoolStats PoolCore::stats() const noexcept {

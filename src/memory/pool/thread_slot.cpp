@@ -6,7 +6,9 @@
 #include <pthread.h>
 
 #include <mutex>
+#include <utility>
 
+#include "base/fork.hpp"
 #include "memory/pool/pool_core.hpp"
 
 namespace ebb::detail {
@@ -21,6 +23,10 @@ struct Registry {
   std::mutex mutex;
   PoolCore* pools = nullptr;
 
+  void unlock_all() noexcept {
+    for (PoolCore* pool = pools; pool != nullptr; pool = pool->registry_next) pool->unlock_all();
+    mutex.unlock();
+  }
   PoolCore* find(std::uint64_t key) const noexcept {
     PoolCore* pool = pools;
     while (pool != nullptr && pool->key() != (key & kPoolBits)) pool = pool->registry_next;
@@ -42,15 +48,18 @@ void end_thread(void* argument) noexcept {
     if (entry.cache != nullptr) release(entry);
 }
 
+// Made when the library is loaded: a fork while another thread is making it would leave the child
+// waiting for that.
+const std::pair<pthread_key_t, bool> g_exit_key = [] {
+  pthread_key_t made{};
+  const bool ok = pthread_key_create(&made, [](void* argument) { end_thread(argument); }) == 0;
+  return std::pair(made, ok);
+}();
+
 // A pthread key, not a C++ thread_local with a destructor: registering that one allocates, and it
 // would run before the destructors of other thread-locals that still free blocks.
 bool arm_thread_exit(ThreadSlot& slot) noexcept {
-  static const auto key = [] {
-    pthread_key_t made{};
-    const bool ok = pthread_key_create(&made, [](void* argument) { end_thread(argument); }) == 0;
-    return std::pair(made, ok);
-  }();
-  return key.second && pthread_setspecific(key.first, &slot) == 0;
+  return g_exit_key.second && pthread_setspecific(g_exit_key.first, &slot) == 0;
 }
 
 // An entry that is not used; where all are, that of a pool that is gone, or else the next in turn.
@@ -73,6 +82,20 @@ ThreadCache* peek_cache(const ThreadSlot& slot, std::uint64_t key) noexcept {
     if (entry.key == key) return entry.cache;
   return nullptr;
 }
+
+// The locks of all pools, taken before a fork and given back after it. The caches of threads that
+// the child does not have are idle there, and within reach like those of any idle thread; a block
+// that such a thread was popping or pushing is lost to the child.
+constinit ForkHook g_fork{
+    ForkRank::kPools,
+    []() noexcept {
+      g_registry.mutex.lock();
+      for (PoolCore* pool = g_registry.pools; pool != nullptr; pool = pool->registry_next)
+        pool->lock_all();
+    },
+    []() noexcept { g_registry.unlock_all(); }, []() noexcept { g_registry.unlock_all(); }};
+
+[[maybe_unused]] const bool g_armed = (at_fork(g_fork), true);
 
 }  // namespace
 

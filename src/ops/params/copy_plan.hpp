@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ebb/base/checked.hpp"
 #include "ebb/base/shape.hpp"
 
 namespace ebb::ops {
@@ -32,7 +33,7 @@ struct CopyPlan {
   }
   constexpr std::int64_t elements() const noexcept {
     std::int64_t product = 1;
-    for (std::size_t i = 0; i < axes; ++i) product *= extent[i];
+    for (std::size_t i = 0; i < axes; ++i) product = saturating_mul(product, extent[i]);
     return product;
   }
   // Leaves out axes of one element, and joins neighbours that go on as one.

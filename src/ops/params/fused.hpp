@@ -6,19 +6,9 @@
 #include <cstdint>
 
 #include "ebb/base/shape.hpp"
+#include "ebb/ops/words.hpp"
 
 namespace ebb::ops {
-
-// The numbers are the table's (ebb/ops/rows.hpp).
-enum class Activation : std::uint8_t {
-  kLinear = 0,
-  kRelu = 1,
-  kRelu6 = 2,
-  kElu = 3,
-  kPrelu = 4,
-  kLeakyRelu = 5,
-  kSigmoid = 6,
-};
 
 // An operand that broadcasts to the result: how far to step in it for each axis of the result.
 struct Broadcast {

@@ -8,7 +8,7 @@
 
 #include "ops/params/convolutions.hpp"
 #include "ops/params/elementwise.hpp"
-#include "ops/params/image.hpp"
+#include "ops/params/images.hpp"
 #include "ops/params/indexing.hpp"
 #include "ops/params/movement.hpp"
 #include "ops/params/optimizers.hpp"

@@ -23,7 +23,7 @@ struct Windows {
 
   // How far a window reaches.
   constexpr std::int64_t reach(std::size_t axis) const noexcept {
-    return (size[axis] - 1) * dilation[axis] + 1;
+    return (size[axis] - 1) * dilation[axis] + 1;  // arithmetic: both are at most kMostStep
   }
 };
 

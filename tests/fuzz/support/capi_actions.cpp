@@ -119,7 +119,8 @@ void Machine::reclaim() {
       ebb_make_room(context(), device(), in_.size(), out);
       break;
     default:
-      ebb_safe_point(context(), in_.byte() % 2 == 0 ? 0 : device(), in_.size(), out);
+      ebb_safe_point(context(), in_.byte() % 2 == 0 ? 0 : device(), in_.size(), in_.byte() % 2,
+                     out);
   }
 }
 

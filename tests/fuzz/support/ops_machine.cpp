@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "ebb/base/dtype.hpp"
+#include "ebb/base/shape.hpp"
+#include "support/cpu_time.hpp"
 
 namespace ebb::fuzz {
 namespace {
@@ -78,16 +80,25 @@ void OpsMachine::step() {
   ebb_op_result results[kMostResults] = {};
   const std::size_t room = in_.byte() < 0xF8 ? kMostResults : in_.byte() % kMostResults;
   std::size_t made = 0;
+  std::uint64_t bytes = bytes_of_inputs();
+  const test::CpuTime spent;
   const ebb_status status =
       ebb_op_run(context_, device_, id, inputs_.data(), inputs_.size(), attributes_.data(),
                  attributes_.size(), results, room, &made);
+  const double ms = spent.ms();
   if (status != EBB_OK) {
     check_error(spec, status);
     if (made != 0) give_up("results of a call that failed");
   } else {
     ++succeeded_;
     if (spec == nullptr || made > room) give_up("more results than room");
-    for (std::size_t i = 0; i < made; ++i) check_result(results[i]);
+    for (std::size_t i = 0; i < made; ++i) bytes += check_result(results[i]);
+  }
+  if (bytes < test::kSmallBytes && ms > test::kMostMsOfASmallCall) {
+    std::fprintf(stderr, "fuzz: %s took %.0f ms for %llu bytes\n",
+                 spec == nullptr ? "none" : std::string(spec->name).c_str(), ms,
+                 static_cast<unsigned long long>(bytes));
+    give_up("a small call that takes long");
   }
   must(ebb_audit(), "audit after a call");
 }
@@ -96,7 +107,8 @@ void OpsMachine::step() {
 
 ebb_handle OpsMachine::operand() {
   const std::uint8_t kind = in_.byte();
-  if (kind < 0xA0 || tensors_.empty()) return make_tensor();
+  if (kind < 0x90 || tensors_.empty()) return make_tensor();
+  if (kind < 0xA0 && !inputs_.empty()) return inputs_.back();  // one tensor twice
   if (kind < 0xF4) return tensors_[kind % tensors_.size()];
   if (kind < 0xFA) return 0;
   if (kind < 0xFD) return in_.word();
@@ -109,6 +121,7 @@ ebb_handle OpsMachine::operand() {
 void OpsMachine::read_shape() {
   if (in_.byte() < 0x60) return;
   shape_.resize(in_.byte() % 16 < 14 ? in_.byte() % 5 : in_.byte() % 7);
+  if (!shape_.empty() && in_.byte() >= 0xF0) return read_empty_shape();
   std::int64_t elements = 1;
   for (std::int64_t& dim : shape_) {
     const std::uint8_t kind = in_.byte();
@@ -116,6 +129,15 @@ void OpsMachine::read_shape() {
     if (elements * dim > kMostElements) dim = 1;
     elements *= dim;
   }
+}
+
+// A tensor without elements has no memory, so its other extents may be any.
+void OpsMachine::read_empty_shape() {
+  for (std::int64_t& dim : shape_) {
+    const std::uint8_t kind = in_.byte();
+    dim = kind < 0x80 ? 1 + kind % 5 : static_cast<std::int64_t>(edge(62));
+  }
+  shape_[in_.byte() % shape_.size()] = 0;
 }
 
 ebb_handle OpsMachine::make_tensor() {
@@ -135,8 +157,7 @@ ebb_handle OpsMachine::make_tensor() {
 }
 
 void OpsMachine::fill(ebb_handle handle, ebb_dtype dtype) {
-  std::size_t count = 1;
-  for (const std::int64_t dim : shape_) count *= static_cast<std::size_t>(dim);
+  const std::size_t count = Shape(shape_).elements();
   const std::size_t size = size_of(static_cast<DType>(dtype));
   bytes_.assign(count * size, 0);
   const std::uint8_t kind = in_.byte();
@@ -148,8 +169,9 @@ void OpsMachine::fill(ebb_handle handle, ebb_dtype dtype) {
                                          : static_cast<float>(value % 32) / 4 - 2;
       std::memcpy(at, &number, sizeof(number));
     } else if (dtype == EBB_INT32) {
-      const std::int32_t number =
-          value >= 0xF8 ? std::numeric_limits<std::int32_t>::min() + value % 3 : value % 9 - 2;
+      std::int32_t number = value % 9 - 2;
+      if (value >= 0xF8) number = std::numeric_limits<std::int32_t>::min() + value % 3;
+      if (value >= 0xFC) number = std::numeric_limits<std::int32_t>::max() - value % 3;
       std::memcpy(at, &number, sizeof(number));
     } else if (dtype == EBB_BOOL) {
       *at = value & 1;
@@ -211,9 +233,19 @@ double OpsMachine::integer() {
   if (kind < 0xC0) return kind % 4;
   if (kind < 0xF0) return kind % 16 - 5;
   if (kind < 0xF4) return number();
-  const int power = in_.byte() % 55;
-  const double large = static_cast<double>(std::uint64_t{1} << power);
+  const auto large =
+      static_cast<double>(kind < 0xF8 ? std::uint64_t{1} << in_.byte() % 64 : edge(63));
   return kind % 2 == 0 ? large : -large;
+}
+
+// At or beside a power of two where some number ends: the signed and unsigned ones of 32 and 64
+// bits, and the integers that a double tells apart.
+std::uint64_t OpsMachine::edge(unsigned most) {
+  static constexpr unsigned kPowers[] = {31, 31, 32, 52, 53, 62, 63};
+  const unsigned power = std::min(most, kPowers[in_.byte() % std::size(kPowers)]);
+  const std::uint64_t beside = in_.byte() % 5;
+  const std::uint64_t around = (std::uint64_t{1} << power) + beside - 2;
+  return std::min(around, std::uint64_t{1} << most);
 }
 
 double OpsMachine::number() {
@@ -229,25 +261,39 @@ double OpsMachine::number() {
 // ---- what came of it
 
 void OpsMachine::check_error(const ops::OpSpec* spec, ebb_status status) const {
-  const std::string start = "[" + std::string(spec == nullptr ? "run" : spec->name) + "] ";
+  std::string start = "[";
+  start += spec == nullptr ? "run" : spec->name;
+  start += "] ";
   if (status == EBB_INTERNAL) give_up("an internal error");
   if (std::strncmp(ebb_last_error(), start.c_str(), start.size()) != 0) {
-    give_up(("an error that does not begin with " + start).c_str());
+    std::string what = "an error that does not begin with ";
+    give_up(what.append(start).c_str());
   }
 }
 
-void OpsMachine::check_result(const ebb_op_result& result) {
+// The bytes of the tensors that it names, as far as they are live.
+std::uint64_t OpsMachine::bytes_of_inputs() const {
+  std::uint64_t bytes = 0;
+  for (const ebb_handle input : inputs_) {
+    ebb_tensor_info info{};
+    info.size = sizeof(info);
+    if (ebb_tensor_describe(context_, input, &info) == EBB_OK) bytes += info.bytes;
+  }
+  return bytes;
+}
+
+// What its elements take.
+std::uint64_t OpsMachine::check_result(const ebb_op_result& result) {
   ebb_tensor_info info{};
   info.size = sizeof(info);
   must(ebb_tensor_describe(context_, result.handle, &info), "a result");
   if (info.dtype != result.dtype || info.rank != result.rank) give_up("a result's dtype and rank");
-  std::uint64_t bytes = size_of(static_cast<DType>(result.dtype));
-  for (std::uint32_t i = 0; i < result.rank; ++i) {
-    bytes *= static_cast<std::uint64_t>(result.shape[i]);
-  }
+  const std::uint64_t bytes =
+      bytes_of(Shape({result.shape, result.rank}), size_of(static_cast<DType>(result.dtype)));
   bytes_.resize(bytes);
   must(ebb_tensor_read(context_, result.handle, bytes_.data(), bytes), "reading a result");
   keep(result.handle);
+  return bytes;
 }
 
 }  // namespace ebb::fuzz

@@ -1,6 +1,7 @@
 // Bytes -> calls of ebb_op_run: an operation of the table, small operands, attributes that mostly
 // fit their types. Whatever they say: results that are what they are described as, or an error that
-// begins with the operation's name; and books that balance after each call.
+// begins with the operation's name; books that balance after each call; and a call whose operands
+// and results are small does not take long.
 #pragma once
 
 #include <span>
@@ -26,6 +27,7 @@ class OpsMachine {
   ebb_handle operand();
   ebb_handle make_tensor();
   void read_shape();
+  void read_empty_shape();
   void fill(ebb_handle handle, ebb_dtype dtype);
   void keep(ebb_handle handle);
 
@@ -33,11 +35,13 @@ class OpsMachine {
   void add_attributes(const ops::OpSpec& spec);
   void add_attribute(ops::AttributeType type);
   double integer();
+  std::uint64_t edge(unsigned most);
   double number();
 
   // ---- what came of it
   void check_error(const ops::OpSpec* spec, ebb_status status) const;
-  void check_result(const ebb_op_result& result);
+  std::uint64_t bytes_of_inputs() const;
+  std::uint64_t check_result(const ebb_op_result& result);
 
   Input in_;
   ebb_device device_ = 0;

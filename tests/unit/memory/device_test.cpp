@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,10 @@ DeviceOptions custom(std::string name) {
 }
 
 TEST(Device, OpensAndIsFound) {
-  Device& device = Device::open({.name = "host memory", .budget = 1 << 20});
+  Device& device = Device::open({.name = "host memory", .budget = 4 << 20});
   EXPECT_EQ(Device::find(device.id()), &device);
   EXPECT_EQ(Device::find("host memory"), &device);
-  EXPECT_EQ(device.budget(), 1u << 20);
+  EXPECT_EQ(device.budget(), 4u << 20);
   EXPECT_FALSE(device.foreign());
   EXPECT_NE(device.heap(), nullptr);
   const DeviceId id = device.id();
@@ -81,11 +82,99 @@ TEST(Device, AClosedOneIsTakenAgainByTheNextOfItsKind) {
   Device::close(first);
   Device& next = Device::open(foreign("after"));
   EXPECT_EQ(&next, &first);
-  EXPECT_EQ(next.id(), id);
+  EXPECT_EQ(next.index(), id % kMaxDevices);
+  EXPECT_NE(next.id(), id);  // a name never comes twice
+  EXPECT_EQ(Device::find(id), nullptr);
+  EXPECT_ERROR(Device::close(id), kStaleHandle, "closed");
   EXPECT_EQ(next.name(), "after");
   EXPECT_EQ(next.budget(), 0u);
   EXPECT_EQ(next.peak_committed(), 0u);
   Device::close(next);
+}
+
+TEST(Device, TheNextOfItsKindInheritsNoPeak) {
+  const auto open = [](const char* name) -> Device& {
+    return Device::open({.kind = DeviceKind::kSimulated, .name = name, .capacity = 8 << 20});
+  };
+  Device& first = open("with a peak");
+  first.pool().free(first.pool().allocate(4 << 20));
+  EXPECT_GE(first.peak_committed(), 4u << 20);
+  Device::close(first);
+  Device& next = open("without");
+  EXPECT_EQ(&next, &first);
+  EXPECT_EQ(next.peak_committed(), 0u);
+  Device::close(next);
+}
+
+TEST(Device, ANameThatWasReadStaysWhole) {
+  Device& first = Device::open(foreign("a name that is too long to be kept in place"));
+  const std::string& name = first.name();
+  Device::close(first);
+  Device& next = Device::open(foreign("another name, as long as that one was before"));
+  EXPECT_EQ(&next, &first);
+  EXPECT_EQ(name, "a name that is too long to be kept in place");
+  Device::close(next);
+}
+
+TEST(Device, IdsNeverComeTwice) {
+  std::set<DeviceId> ids;
+  for (int i = 0; i < 1000; ++i) {
+    Device& device = Device::open(foreign("again"));
+    EXPECT_TRUE(ids.insert(device.id()).second);
+    EXPECT_EQ(Device::find(device.id()), &device);
+    Device::close(device);
+  }
+  for (const DeviceId id : ids) EXPECT_EQ(Device::find(id), nullptr);
+}
+
+TEST(Device, ForgedIdsNameNothing) {
+  Device& device = Device::open(foreign("genuine"));
+  for (DeviceId high = 0; high < 2000; ++high) {
+    const DeviceId forged = high * 2147483 + 12345;
+    EXPECT_EQ(Device::find(forged) == &device, forged == device.id());
+  }
+  EXPECT_EQ(Device::find(0), nullptr);
+  EXPECT_EQ(Device::find(device.id() + kMaxDevices), nullptr);
+  EXPECT_EQ(Device::find(device.id() ^ 0x80000000u), nullptr);
+  EXPECT_ERROR(Device::visit(device.id() + kMaxDevices, [](Device&) { FAIL(); }), kStaleHandle,
+               "never was");
+  Device::close(device);
+}
+
+TEST(Device, ABudgetThatCommitsNothingIsRefused) {
+  EXPECT_ERROR(Device::open({.name = "tiny", .budget = 1 << 20}), kInvalidArgument, "tiny",
+               "1.00 MB", "2.00 MB at a time");
+  EXPECT_EQ(Device::find("tiny"), nullptr);
+  DeviceOptions options = custom("small");
+  const std::size_t granule = options.heap->traits().granule;
+  options.budget = granule;
+  Device& device = Device::open(std::move(options));
+  EXPECT_ERROR(device.set_budget(granule - 1, BudgetMode::kSoft), kInvalidArgument, "small");
+  EXPECT_EQ(device.budget(), granule);
+  EXPECT_EQ(device.mode(), BudgetMode::kHard);
+  const Block block = device.pool().allocate(1000);  // it is enough
+  EXPECT_TRUE(block);
+  device.pool().free(block);
+  Device::close(device);
+  Device& other = Device::open(foreign("another runtime's", 1));  // commits nothing anyway
+  Device::close(other);
+}
+
+// Asking for what is in use costs a microsecond and the pool's lock.
+TEST(Device, ALoweredBudgetIsNotAskedForAtEveryAllocation) {
+  Device& device = Device::open(custom("rationed"));
+  const Block kept = device.pool().allocate(1 << 20);
+  device.set_budget(64 << 10, BudgetMode::kHard);
+  const Block dropped = device.pool().allocate(64);  // there is room in what is committed
+  EXPECT_TRUE(device.over_committed());
+  for (int vain = 0; vain < 2000; ++vain) device.trim_to_budget_in_turn();
+  device.pool().free(kept);
+  int turns = 0;
+  for (; device.over_committed() && turns < 1000; ++turns) device.trim_to_budget_in_turn();
+  EXPECT_GT(turns, 1);
+  EXPECT_LE(turns, 257);
+  device.pool().free(dropped);
+  Device::close(device);
 }
 
 TEST(Device, ClosingGivesTheMemoryBack) {
@@ -158,20 +247,17 @@ TEST(Device, ThereIsALimitToTheirNumber) {
   Device::close(*refused);
 }
 
-TEST(Device, SumsTheShardsOfForeignBytes) {
+TEST(Device, CountsForeignBytes) {
   Device& device = Device::open(foreign("wasm", 100));
-  static ForeignShard a, b;  // joined for ever
-  device.join(a);
-  device.join(b);
-  device.foreign_born(a, 60);
+  device.foreign_born(60);
   EXPECT_FALSE(device.over_budget(40));
   EXPECT_TRUE(device.over_budget(41));
-  device.foreign_born(b, 50);
+  device.foreign_born(50);
   EXPECT_EQ(device.in_use(), 110u);
   EXPECT_TRUE(device.over_budget(0));
   EXPECT_ERROR(Device::close(device), kWrongState, "110 bytes");
-  device.foreign_ended(a, 60);
-  device.foreign_ended(b, 50);
+  device.foreign_ended(60);
+  device.foreign_ended(50);
   EXPECT_EQ(device.in_use(), 0u);
   EXPECT_EQ(device.committed(), 0u);
   EXPECT_EQ(device.peak_committed(), 110u);
@@ -206,7 +292,7 @@ TEST(Device, ALoweredBudgetTakesBackWhatIsCached) {
   device.set_budget(512 << 10, BudgetMode::kHard);  // less than is in use
   EXPECT_TRUE(device.over_committed());
   device.pool().free(kept);
-  device.trim_to_budget();
+  device.trim_to_budget_in_turn();
   EXPECT_FALSE(device.over_committed());
   Device::close(device);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -12,27 +13,40 @@ namespace {
 std::uint64_t clock_ns = 0;
 std::uint64_t now() { return clock_ns; }
 
-// Says which rungs were climbed; fits from the n-th rung on.
+// Says which rungs were climbed; fits once they end in `fits_after`, or where it needs no more than
+// the ceiling.
 struct ScriptedLadder : Ladder {
   std::string rungs;
-  std::string fits_after;  // fits once `rungs` ends so
-  std::uint64_t found = 0;
+  std::string fits_after;
+  std::uint64_t found = 0;  // by each collection
   std::uint64_t cost = 10;
+  std::uint64_t needed = 3200;
+  std::uint64_t limit = 0;  // the ceiling
 
-  bool fits() override { return !fits_after.empty() && rungs.ends_with(fits_after); }
+  bool fits() override {
+    return (!fits_after.empty() && rungs.ends_with(fits_after)) || (limit != 0 && needed <= limit);
+  }
   std::uint64_t drain() override {
+    const std::uint64_t came = rungs.ends_with('m') || rungs.ends_with('M') ? found : 0;
     rungs += 'd';
-    return found;
+    needed -= std::min(needed, came);
+    return came;
   }
   std::uint64_t collect(Collection kind) override {
+    if (cost == kCannotCollect) return cost;
     rungs += kind == Collection::kMinor ? 'm' : 'M';
     clock_ns += cost;
     return cost;
   }
-  void trim() override { rungs += 't'; }
+  std::uint64_t live() override { return needed; }
   void ask_others() override { rungs += 'a'; }
   void wait_pending() override { rungs += 'w'; }
+  std::uint64_t needs() override { return needed; }
+  std::uint64_t ceiling() override { return limit; }
+  void set_ceiling(std::uint64_t bytes) override { limit = bytes; }
 };
+
+constexpr std::uint64_t kBudget = 1600;
 
 class GovernorTest : public testing::Test {
  protected:
@@ -42,9 +56,14 @@ class GovernorTest : public testing::Test {
     ScriptedLadder ladder;
     ladder.fits_after = std::move(fits_after);
     ladder.found = found;
+    return climb(ladder, stake, born, can_collect);
+  }
+  std::string climb(ScriptedLadder& ladder, Stake stake, std::uint64_t born,
+                    bool can_collect = true) {
     ladder.cost = cost;
+    ladder.rungs.clear();
     fitted = governor.climb(
-        ladder, {.stake = stake, .budget = 1600, .born = born, .can_collect = can_collect});
+        ladder, {.stake = stake, .budget = kBudget, .born = born, .can_collect = can_collect});
     return ladder.rungs;
   }
   std::uint64_t cost = 10;
@@ -53,37 +72,45 @@ class GovernorTest : public testing::Test {
 };
 
 TEST_F(GovernorTest, ClimbsEveryRungWhereTheAlternativeIsAnError) {
-  EXPECT_EQ(climb(Stake::kMustFit, 1), "dmdtMdaw");
+  EXPECT_EQ(climb(Stake::kMustFit, 1), "dmdMdaw");
   EXPECT_FALSE(fitted);
 }
 
 TEST_F(GovernorTest, StopsAsSoonAsItFits) {
   EXPECT_EQ(climb(Stake::kMustFit, 1, "d"), "d");
   EXPECT_EQ(climb(Stake::kMustFit, 1, "md", 100), "dmd");
-  EXPECT_EQ(climb(Stake::kMustFit, 2, "t"), "dmdt");
   EXPECT_TRUE(fitted);
   EXPECT_EQ(governor.costs().major, 0u);
 }
 
 TEST_F(GovernorTest, TheLaterRungsAreTriedInOrder) {
-  EXPECT_EQ(climb(Stake::kMustFit, 1, "Md"), "dmdtMd");
-  EXPECT_EQ(climb(Stake::kMustFit, 2, "a"), "dtMdaw");
-  EXPECT_EQ(climb(Stake::kMustFit, 3, "w"), "dmdtMdaw");
+  EXPECT_EQ(climb(Stake::kMustFit, 1, "Md"), "dmdMd");
+  EXPECT_EQ(climb(Stake::kMustFit, 2, "a"), "dMdaw");
+  EXPECT_EQ(climb(Stake::kMustFit, 3, "w"), "dmdMdaw");
   EXPECT_TRUE(fitted);
 }
 
-TEST_F(GovernorTest, WithoutACollectorItDrainsAndTrims) {
-  EXPECT_EQ(climb(Stake::kMustFit, 1, {}, 0, false), "dtaw");
-  EXPECT_EQ(climb(Stake::kBudget, 1, {}, 0, false), "dta");
-  EXPECT_FALSE(governor.overrun());  // nobody has looked what is reachable
+TEST_F(GovernorTest, WithoutACollectorItDrainsAndAsks) {
+  EXPECT_EQ(climb(Stake::kMustFit, 1, {}, 0, false), "daw");
+  ScriptedLadder ladder;
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 1, false), "da");
+  EXPECT_FALSE(fitted);
+  EXPECT_EQ(ladder.limit, 0u);  // nobody has looked what is reachable
   EXPECT_EQ(governor.costs().minor + governor.costs().major, 0u);
+}
+
+TEST_F(GovernorTest, AHostThatCannotCollectNowIsNotAskedAgainInTheClimb) {
+  cost = kCannotCollect;
+  EXPECT_EQ(climb(Stake::kMustFit, 1), "daw");
+  EXPECT_EQ(governor.costs().minor + governor.costs().major, 0u);
+  EXPECT_EQ(governor.costs().total_ns, 0u);
 }
 
 TEST_F(GovernorTest, AHostWithoutMinorCollectionsGetsMajorOnes) {
   Governor major_only(GovernorOptions{.minor = false, .now = &now});
   ScriptedLadder ladder;
   major_only.climb(ladder, {.born = 1});
-  EXPECT_EQ(ladder.rungs, "dtMdaw");
+  EXPECT_EQ(ladder.rungs, "dMdaw");
 }
 
 TEST_F(GovernorTest, BacksOffFromMinorCollectionsThatFindNothing) {
@@ -112,35 +139,60 @@ TEST_F(GovernorTest, AMinorCollectionThatPaysEndsTheBackOff) {
 }
 
 TEST_F(GovernorTest, ASoftBudgetThatCannotBeKeptIsAnOverrun) {
-  EXPECT_EQ(climb(Stake::kBudget, 1), "dmdtMda");
-  EXPECT_TRUE(governor.overrun());
-  governor.recovered();
-  EXPECT_FALSE(governor.overrun());
+  ScriptedLadder ladder;
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 1), "dmdMda");
+  EXPECT_TRUE(fitted);                             // below the ceiling
+  EXPECT_EQ(ladder.limit, ladder.needed * 3 / 2);  // 1.5 x what is reachable
 }
 
-TEST_F(GovernorTest, InAnOverrunCollectionsNeedBirthsAndKeepToTheirShare) {
-  climb(Stake::kBudget, 1000);
-  clock_ns += 1000000;
-  EXPECT_EQ(climb(Stake::kBudget, 1000), "dt");  // nothing was born
-  EXPECT_EQ(climb(Stake::kBudget, 1099), "dt");  // less than a sixteenth of the budget
-  EXPECT_NE(climb(Stake::kBudget, 1100).find('M'), std::string::npos);
-  EXPECT_EQ(climb(Stake::kBudget, 9999), "dt");  // too soon
-}
-
-TEST_F(GovernorTest, NothingBornNothingCollected) {
-  EXPECT_EQ(climb(Stake::kBudget, 0), "dta");
-  EXPECT_EQ(climb(Stake::kRation, 0), "dt");
-}
-
-TEST_F(GovernorTest, TheShareCountsBothCollectionsOfAClimb) {
+TEST_F(GovernorTest, InAnOverrunCollectionsMayTakeAQuarterOfTheTime) {
   cost = 1000;
-  climb(Stake::kBudget, 1000);  // a minor and a major one: 2000 ns
-  const std::uint64_t rest = 2000 * 19;
-  clock_ns += rest - 1;
-  EXPECT_EQ(climb(Stake::kRation, 5000), "dt");
+  ScriptedLadder ladder;
+  climb(ladder, Stake::kBudget, 1000);  // a minor and a major one: 2000 ns
+  ladder.needed = ladder.limit + 1;
+  clock_ns += 3 * 2000 - 1;
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 5000), "d");
+  EXPECT_TRUE(fitted) << "the ceiling yields";
+  EXPECT_EQ(ladder.limit, ladder.needed + kBudget / 16);
+  ladder.needed = ladder.limit + 1;
   clock_ns += 1;
-  EXPECT_NE(climb(Stake::kRation, 5000), "dt");
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 6000), "dMd");
+  EXPECT_EQ(ladder.limit, ladder.needed * 3 / 2);
 }
+
+TEST_F(GovernorTest, InAnOverrunNothingBornNothingCollected) {
+  ScriptedLadder ladder;
+  climb(ladder, Stake::kBudget, 1000);
+  ladder.needed = ladder.limit + 1;
+  clock_ns += 1000000;
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 1000), "d");
+}
+
+TEST_F(GovernorTest, InAnOverrunAMinorCollectionIsEnoughIfItTakesHalfOfTheGrowthBack) {
+  for (const std::uint64_t found : {1000u, 1001u}) {
+    governor.restart({.now = &now});
+    ScriptedLadder ladder;
+    ladder.limit = 6000;  // so 4000 are reachable
+    ladder.needed = 6001;
+    ladder.found = found;
+    EXPECT_EQ(climb(ladder, Stake::kBudget, 1), found == 1000 ? "dmdMd" : "dmd");
+  }
+}
+
+TEST_F(GovernorTest, AnOverrunIsOverWhenWhatIsNeededFitsTheBudget) {
+  ScriptedLadder ladder;
+  climb(ladder, Stake::kBudget, 1);
+  EXPECT_NE(ladder.limit, 0u);
+  ladder.needed = ladder.limit + 1;
+  ladder.found = ladder.needed - kBudget;
+  ladder.fits_after = "Md";
+  clock_ns += 1000000;
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 2), "dMd");
+  EXPECT_TRUE(fitted);
+  EXPECT_EQ(ladder.limit, 0u);
+}
+
+TEST_F(GovernorTest, NothingBornNothingCollected) { EXPECT_EQ(climb(Stake::kBudget, 0), "da"); }
 
 TEST_F(GovernorTest, ExplicitCollectionsMayBeRationed) {
   ScriptedLadder ladder;
@@ -148,10 +200,9 @@ TEST_F(GovernorTest, ExplicitCollectionsMayBeRationed) {
   EXPECT_FALSE(governor.collect(ladder, Collection::kMajor, true, 0));  // nothing born
   EXPECT_FALSE(governor.collect(ladder, Collection::kMajor, true, 1));  // too soon
   clock_ns += 190;
-  EXPECT_TRUE(governor.collect(ladder, Collection::kMinor, true, 1));
-  EXPECT_EQ(ladder.rungs, "Mdmd");
-  EXPECT_EQ(governor.costs().major, 1u);
-  EXPECT_EQ(governor.costs().minor, 1u);
+  EXPECT_TRUE(governor.collect(ladder, Collection::kMajor, true, 1));
+  EXPECT_EQ(ladder.rungs, "MdMd");
+  EXPECT_EQ(governor.costs().major, 2u);
 }
 
 TEST_F(GovernorTest, CountsCosts) {

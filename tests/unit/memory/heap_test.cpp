@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/heap_adaptors.hpp"
@@ -67,6 +71,61 @@ TEST(LimitHeap, RefusesBeyondTheLimitAndCounts) {
   heap.decommit(base, 8 * kMB);
   EXPECT_EQ(heap.committed(), 0u);
   EXPECT_TRUE(heap.commit(base, 2 * kMB));
+  heap.unreserve(base, 16 * kMB);
+}
+
+TEST(LimitHeap, CountsNothingThatWasRefusedBelow) {
+  SystemHeap system;
+  FaultHeap faulty(system);
+  LimitHeap heap(faulty, 4 * kMB);
+  std::byte* base = heap.reserve(16 * kMB);
+  faulty.fail_at(1);
+  EXPECT_FALSE(heap.commit(base, 4 * kMB));
+  EXPECT_EQ(heap.committed(), 0u);
+  EXPECT_TRUE(heap.commit(base, 4 * kMB));
+  EXPECT_EQ(heap.committed(), 4 * kMB);
+  heap.unreserve(base, 16 * kMB);
+}
+
+// Counts what is committed, and commits nothing.
+class CountingHeap final : public HeapAdaptor {
+ public:
+  using HeapAdaptor::HeapAdaptor;
+  bool commit(std::byte*, std::size_t bytes) noexcept override {
+    const std::size_t now = committed.fetch_add(bytes) + bytes;
+    std::size_t most = peak.load();
+    while (now > most && !peak.compare_exchange_weak(most, now)) {
+    }
+    return true;
+  }
+  void decommit(std::byte*, std::size_t bytes) noexcept override { committed.fetch_sub(bytes); }
+
+  std::atomic<std::size_t> committed{0}, peak{0};
+};
+
+TEST(LimitHeap, ThreadsDoNotPassTheLimitTogether) {
+  SystemHeap system;
+  CountingHeap counting(system);
+  LimitHeap heap(counting, 3 * kMB);
+  std::byte* base = heap.reserve(16 * kMB);
+  std::vector<std::thread> threads;
+  // Until they have met often: on a busy machine they seldom run at the same time.
+  std::atomic<int> meetings{0};
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (std::size_t t = 0; t < 2; ++t)
+    threads.emplace_back([&, mine = base + t * 2 * kMB] {
+      bool refused = false;
+      while (meetings < 5000 && std::chrono::steady_clock::now() < until)
+        for (int i = 0; i < 1000; ++i) {
+          const bool committed = heap.commit(mine, 2 * kMB);
+          if (committed) heap.decommit(mine, 2 * kMB);
+          if (committed && refused) ++meetings;
+          refused = !committed;
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counting.peak, 2 * kMB);  // of two at once, one was too many
+  EXPECT_EQ(heap.committed(), 0u);
   heap.unreserve(base, 16 * kMB);
 }
 

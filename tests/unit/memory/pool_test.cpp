@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -84,18 +86,71 @@ TEST_F(PoolUnderLimit, MagazinesDoNotKeepMemoryFromTheirOwnThread) {
   pool_.free(all);
 }
 
-TEST_F(PoolUnderLimit, MagazinesOfOtherThreadsAreRecalled) {
-  for (int i = 0; i < 8; ++i) pool_.free(pool_.allocate(60000));
-  std::thread([&] { EXPECT_FALSE(pool_.allocate(8 * kMB)); }).join();
-  const Block other =
-      pool_.allocate(30000);  // comes to the pool for another reason, and hears of it
-  pool_.free(other);
-  pool_.flush_thread();
-  std::thread([&] {
-    const Block all = pool_.allocate(8 * kMB);
-    EXPECT_TRUE(all);
-    pool_.free(all);
-  }).join();
+// Threads that fill their magazines, and then do nothing until they are asked to end.
+class IdleThreads {
+ public:
+  IdleThreads(Pool& pool, int threads) {
+    std::latch filled(threads);
+    for (int t = 0; t < threads; ++t)
+      threads_.emplace_back([&] {
+        fill(pool);
+        filled.count_down();
+        end_.wait(false);
+        fill(pool);  // the cache is as good as before
+      });
+    filled.wait();
+  }
+  ~IdleThreads() {
+    end_ = true;
+    end_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  static void fill(Pool& pool) {
+    std::vector<Block> blocks;
+    for (const std::size_t bytes : {64, 500, 4000, 30000, 60000})
+      for (int i = 0; i < 6; ++i) blocks.push_back(pool.allocate(bytes));
+    for (const Block block : blocks) pool.free(block);
+  }
+  std::atomic<bool> end_{false};
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(PoolUnderLimit, IdleThreadsKeepNothingFromTheOthers) {
+  IdleThreads idle(pool_, 4);
+  EXPECT_EQ(pool_.stats().in_use, 0u);
+  EXPECT_GT(pool_.stats().committed, kMB);
+  const Block all = pool_.allocate(8 * kMB);
+  EXPECT_TRUE(all);
+  EXPECT_EQ(pool_.stats().in_use, 8 * kMB);
+  pool_.free(all);
+  pool_.check();
+}
+
+TEST_F(PoolUnderLimit, IdleThreadsKeepNothingFromASmallRequestEither) {
+  IdleThreads idle(pool_, 4);
+  std::vector<Block> blocks;
+  while (const Block block = pool_.allocate(60000)) blocks.push_back(block);
+  EXPECT_GE(blocks.size() * Pool::rounded(60000), 7 * kMB);
+  for (const Block block : blocks) pool_.free(block);
+}
+
+TEST_F(PoolUnderLimit, TrimReachesWhatIdleThreadsKeep) {
+  IdleThreads idle(pool_, 4);
+  const std::size_t committed = pool_.stats().committed;
+  EXPECT_EQ(pool_.trim(SIZE_MAX), committed);
+  EXPECT_EQ(pool_.stats().committed, 0u);
+  EXPECT_EQ(pool_.stats().in_use, 0u);
+  pool_.check();
+}
+
+TEST_F(PoolUnderLimit, TrimLeavesWhatThreadsKeepWhereItHasEnough) {
+  pool_.free(pool_.allocate(4 * kMB));
+  IdleThreads idle(pool_, 2);
+  const std::size_t kept = pool_.stats().cached - pool_.stats().free_chunks_bytes;
+  EXPECT_EQ(pool_.trim(kGranule), kGranule);
+  EXPECT_EQ(pool_.stats().cached - pool_.stats().free_chunks_bytes, kept);
 }
 
 TEST_F(PoolUnderLimit, ALargeBlockInAThreadsSlotIsTakenWhenNeeded) {

@@ -204,7 +204,7 @@ TEST_F(Budget, AllThirtyOneDevicesAreKeptUnderTheirs) {
   }
   host.on_collect = [](Collection) { return 1; };
   for (Device* device : devices) context->adopt({.device = device, .bytes = 20});
-  EXPECT_EQ(devices.back()->id(), kMaxDevices - 1);
+  EXPECT_EQ(devices.back()->index(), kMaxDevices - 1);
   context->safe_point();
   EXPECT_EQ(host.warnings.size(), 1u);
   context.reset();

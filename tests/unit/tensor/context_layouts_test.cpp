@@ -78,15 +78,30 @@ TEST_F(Layouts, AreDescribed) {
   EXPECT_TRUE(context_->describe(view(base, 0, {3}, {1})).dense) << "a run is dense";
 }
 
-TEST_F(Layouts, StayInsideTheirStorage) {
-  const Handle base = make({64});  // its block may be larger, not smaller
-  const std::uint64_t held = operand(base).memory.data().size() / sizeof(float);
-  const auto all = static_cast<std::int64_t>(held);
-  EXPECT_NO_THROW(view(base, 0, {2}, {all - 1}));
-  EXPECT_ERROR(view(base, 0, {2}, {all}), kInvalidArgument, "[view]", "the storage has");
-  EXPECT_ERROR(view(base, 0, {2}, {-1}), kInvalidArgument, "[view] bytes -4");
-  EXPECT_ERROR(view(base, held, {1}, {1}), kInvalidArgument, "[view]");
-  EXPECT_NO_THROW(view(base, held, {0}, {1}));
+TEST_F(Layouts, StayInsideTheirBase) {
+  const Handle base = make({63});  // its block is larger
+  ASSERT_GT(operand(base).memory.data().size(), 63 * sizeof(float));
+  EXPECT_NO_THROW(view(base, 0, {2}, {62}));
+  EXPECT_ERROR(view(base, 0, {2}, {63}), kInvalidArgument, "[view]", "outside the tensor");
+  EXPECT_ERROR(view(base, 0, {2}, {-1}), kInvalidArgument, "[view]");
+  EXPECT_ERROR(view(base, 63, {1}, {1}), kInvalidArgument, "[view]");
+  EXPECT_NO_THROW(view(base, 63, {0}, {1}));
+  const Handle part = view(base, 10, {4, 2}, {8, 2});  // elements 10 to 36
+  EXPECT_NO_THROW(view(part, 26, {27}, {-1}));
+  EXPECT_ERROR(view(part, 26, {28}, {-1}), kInvalidArgument, "[view]");
+  EXPECT_ERROR(view(part, 0, {28}, {1}), kInvalidArgument, "[view]");
+}
+
+TEST_F(Layouts, FurtherApartThanBytesCanBeCountedAreRefused) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  const Handle base = make({64});
+  EXPECT_ERROR(view(base, 0, {2, 1}, {kFar, 1}), kInvalidArgument, "[view]");
+  EXPECT_ERROR(view(base, 0, {3, 3}, {kFar / 4, -kFar / 4}), kInvalidArgument, "[view]");
+  EXPECT_ERROR(
+      context_->strided_view(base, operand(base), ~std::uint64_t{0} - 7, {2}, {.shape = {2}}),
+      kInvalidArgument, "[view]");
+  EXPECT_ERROR(context_->strided_view(base, operand(base), 2, {2}, {.shape = {2}}),
+               kInvalidArgument, "between its elements");
 }
 
 TEST_F(Layouts, OfViewsOfViews) {

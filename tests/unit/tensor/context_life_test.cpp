@@ -1,7 +1,8 @@
 // Contexts: opened, found, closed, and taken again.
-#include <thread>
+#include <optional>
 #include <vector>
 
+#include "ebb/tensor/tensor.hpp"
 #include "tensor/context_registry.hpp"
 #include "unit/tensor/context_fixture.hpp"
 
@@ -13,12 +14,14 @@ using Life = ContextTest;
 TEST_F(Life, IsFoundByNameUntilItEnds) {
   const std::uint64_t id = context->id();
   EXPECT_EQ(context->name(), "main");
-  EXPECT_EQ(Context::find(id), context.get());
-  EXPECT_EQ(Context::find(0), nullptr);
-  EXPECT_EQ(Context::find(id + 1), nullptr);
-  EXPECT_EQ(Context::find(~std::uint64_t{0}), nullptr);
+  ASSERT_TRUE(Context::find(id).has_value());
+  EXPECT_EQ(Context::find(id)->name(), "main");
+  EXPECT_FALSE(Context::find(0).has_value());
+  EXPECT_FALSE(Context::find(id + 1).has_value());
+  EXPECT_FALSE(Context::find(~std::uint64_t{0}).has_value());
   context.reset();
-  EXPECT_EQ(Context::find(id), nullptr);
+  EXPECT_FALSE(Context::find(id).has_value());
+  EXPECT_FALSE(Context::find(0).has_value()) << "the place of one that has ended";
 }
 
 TEST_F(Life, EndsWhatIsInIt) {
@@ -40,17 +43,18 @@ TEST_F(Life, EndsWhatIsInIt) {
 
 TEST_F(Life, NothingIsBornInOneThatHasEnded) {
   StorageRef held = context->hold(make());
-  Context& ended = *context;
+  const Context ended = *context;
   const RegionId region = ended.open();
   context.reset();  // but not retired: something is held
   EXPECT_ERROR(ended.make({.device = cpu.get()}), kStaleHandle, "[make]", "context has ended");
   EXPECT_ERROR(ended.adopt({.device = wasm.get()}), kStaleHandle, "context has ended");
   EXPECT_ERROR(ended.open(), kStaleHandle, "context has ended");
   EXPECT_ERROR(ended.root(), kStaleHandle, "context has ended");
-  EXPECT_FALSE(ended.close(region));
-  EXPECT_NO_THROW(ended.safe_point());
-  EXPECT_NO_THROW(ended.close());
-  EXPECT_EQ(ended.memory().books.live, 0u);
+  EXPECT_ERROR(ended.close(region), kStaleHandle, "context has ended");
+  EXPECT_ERROR(ended.safe_point(), kStaleHandle, "context has ended");
+  EXPECT_ERROR(ended.memory(), kStaleHandle, "context has ended");
+  EXPECT_FALSE(ended.close());
+  EXPECT_EQ(Context::total_memory().books.live, 0u);
 }
 
 TEST_F(Life, AnEndedOneDoesNotCollect) {
@@ -58,11 +62,11 @@ TEST_F(Life, AnEndedOneDoesNotCollect) {
   host.on_collect = [](Collection) { return 1; };
   StorageRef held = context->hold(adopt(100));
   wasm->set_budget(10, BudgetMode::kSoft);
-  Context& ended = *context;
+  const Context ended = *context;
   context.reset();
-  ended.safe_point(wasm.get(), 50);
-  ended.collect(Collection::kMajor);
-  EXPECT_ERROR(ended.make_room(*wasm, 5), kOutOfMemory, "[make_room]");
+  EXPECT_ERROR(ended.safe_point(wasm.get(), 50), kStaleHandle, "[safe_point]");
+  EXPECT_ERROR(ended.collect(Collection::kMajor), kStaleHandle, "[collect]");
+  EXPECT_ERROR(ended.make_room(*wasm, 5), kStaleHandle, "[make_room]");
   EXPECT_TRUE(host.collections.empty());
   EXPECT_TRUE(host.warnings.empty());
 }
@@ -71,12 +75,12 @@ TEST_F(Life, TheNextOneTakesItsPlaceButNotItsNames) {
   const std::uint64_t id = context->id();
   const Handle handle = make();
   const RegionId region = context->open();
-  Context* const place = context.get();
+  ContextBody* const place = ContextRegistry::instance().find(id);
   context.reset();
   context = Context::create({.name = "second"});
-  EXPECT_EQ(context.get(), place);
+  EXPECT_EQ(ContextRegistry::instance().find(context->id()), place);
   EXPECT_NE(context->id(), id);
-  EXPECT_EQ(Context::find(id), nullptr);
+  EXPECT_FALSE(Context::find(id).has_value());
   EXPECT_THROW(context->describe(handle), Error);
   EXPECT_THROW(context->describe_region(region), Error);
   EXPECT_EQ(books().created, 0u);
@@ -112,11 +116,65 @@ TEST_F(Life, WhatBacksAnothersTensorsIsNotCountedTwice) {
 }
 
 TEST_F(Life, ClosingTwiceIsClosingOnce) {
-  Context& raw = *context;
-  context.release();
-  EXPECT_TRUE(raw.close());
-  EXPECT_FALSE(raw.close());
-  EXPECT_EQ(raw.id(), 0u);
+  EXPECT_TRUE(context->close());
+  EXPECT_FALSE(context->close());
+}
+
+// The place of a context that has ended serves the next: a name that is kept must not reach it.
+TEST_F(Life, AnEndedNameDoesNotReachTheNext) {
+  const Context ended = *context;
+  ContextBody* const place = ContextRegistry::instance().find(ended.id());
+  const RegionId region = ended.open();
+  const Handle handle = make();
+  ended.close();
+  const ContextPtr next = Context::create({.name = "next"});
+  ASSERT_EQ(ContextRegistry::instance().find(next->id()), place);
+  EXPECT_FALSE(ended.close());
+  EXPECT_ERROR(ended.make({.device = cpu.get()}), kStaleHandle, "[make] the context has ended");
+  EXPECT_ERROR(ended.adopt({.device = wasm.get()}), kStaleHandle, "[adopt]");
+  EXPECT_ERROR(ended.open(), kStaleHandle, "[open]");
+  EXPECT_ERROR(ended.close(region), kStaleHandle, "[close]");
+  EXPECT_ERROR(ended.dispose(handle), kStaleHandle, "[dispose]");
+  EXPECT_ERROR(ended.hold(handle), kStaleHandle, "[hold]");
+  EXPECT_ERROR(ended.safe_point(), kStaleHandle, "[safe_point]");
+  EXPECT_ERROR(ended.collect(Collection::kMinor), kStaleHandle, "[collect]");
+  EXPECT_ERROR(ended.memory(), kStaleHandle, "[memory]");
+  EXPECT_ERROR(ended.holdings(), kStaleHandle, "[holdings]");
+  EXPECT_ERROR(ended.name(), kStaleHandle, "[name]");
+  EXPECT_EQ(next->memory().books.created, 0u);
+}
+
+TEST_F(Life, APointerEndsOnlyWhatItWasMadeFor) {
+  context->close();
+  const ContextPtr next = Context::create({.name = "next"});
+  context.reset();
+  EXPECT_EQ(next->name(), "next");
+  next->dispose(next->make({.device = cpu.get()}));
+}
+
+TEST_F(Life, ATensorIsOfItsOwnContext) {
+  std::optional<Tensor> kept(std::in_place, *context, make());
+  context->close();
+  const ContextPtr next = Context::create({.name = "next"});
+  EXPECT_ERROR(kept->shape(), kStaleHandle, "[describe] the context has ended");
+  EXPECT_NO_THROW(kept.reset());
+  EXPECT_EQ(next->memory().books.created, 0u);
+}
+
+TEST_F(Life, AHostOfItsOwnGoesWhenItHasClosed) {
+  struct Counted : Host {
+    explicit Counted(int& there) : there_(there) { ++there_; }
+    ~Counted() override { --there_; }
+    void end(std::span<const ForeignEnd>) override { EXPECT_EQ(there_, 1); }
+    int& there_;
+  };
+  int there = 0;
+  const Context own = Context::begin({.name = "own", .own_host = std::make_unique<Counted>(there)});
+  own.adopt({.device = wasm.get()});
+  StorageRef held = own.hold(own.make({.device = cpu.get()}));
+  EXPECT_EQ(there, 1);
+  EXPECT_TRUE(own.close());
+  EXPECT_EQ(there, 0) << "the host outlived the close";
 }
 
 TEST_F(Life, ManyAreOpenAtOnce) {

@@ -109,16 +109,39 @@ TEST_F(Tensors, AViewKeepsTheStorageAlive) {
   EXPECT_EQ(cpu->in_use(), 0u);
 }
 
-TEST_F(Tensors, AViewStaysInsideItsStorage) {
-  const Handle base = make({16});
-  const std::uint64_t bytes = context->hold(base).data().size();
-  EXPECT_ERROR(context->view(base, bytes, {.shape = {1}}), kInvalidArgument, "[view]", "4 bytes");
+TEST_F(Tensors, AViewStaysInsideItsBase) {
+  const Handle base = make({1});
+  ASSERT_GT(context->hold(base).data().size(), 4u);  // the block is larger, and not the tensor's
+  EXPECT_ERROR(context->view(base, 0, {.shape = {2}}), kInvalidArgument, "[view] 8 bytes from 0",
+               "the tensor has 4");
+  EXPECT_ERROR(context->view(base, 4, {.shape = {1}}), kInvalidArgument, "[view]", "4 bytes");
   EXPECT_ERROR(context->view(base, ~std::uint64_t{0}, {.shape = {1}}), kInvalidArgument, "[view]");
-  EXPECT_NO_THROW(context->view(base, bytes, {.shape = {0}}));
-  const Handle last = context->view(base, bytes - 4, {.shape = {1}});
-  EXPECT_ERROR(context->view(last, 1, {.shape = {1}}), kInvalidArgument, "[view]");
-  EXPECT_ERROR(context->view(last, ~std::uint64_t{0} - 8, {}), kInvalidArgument, "[view]");
+  EXPECT_ERROR(context->view(base, 5, {.shape = {0}}), kInvalidArgument, "[view]");
+  EXPECT_NO_THROW(context->view(base, 4, {.shape = {0}}));
   EXPECT_ERROR(context->view(adopt(), 0, {}), kInvalidArgument, "another runtime's");
+}
+
+TEST_F(Tensors, AViewOfAViewStaysInsideThat) {
+  const Handle base = make({16});
+  const Handle part = context->view(base, 16, {.shape = {4}});
+  EXPECT_ERROR(context->view(part, 0, {.shape = {5}}), kInvalidArgument, "the tensor has 16");
+  EXPECT_ERROR(context->view(part, 4, {.shape = {4}}), kInvalidArgument, "16 bytes from 4");
+  EXPECT_ERROR(context->view(part, ~std::uint64_t{0} - 8, {}), kInvalidArgument, "[view]");
+  const Handle end = context->view(part, 12, {.shape = {1}});
+  EXPECT_ERROR(context->view(end, 4, {.shape = {1}}), kInvalidArgument, "[view]");
+}
+
+TEST_F(Tensors, AViewStartsWhereItsDtypeMay) {
+  const Handle base = make({16});
+  EXPECT_ERROR(context->view(base, 2, {.dtype = DType::kInt32, .shape = {1}}), kInvalidArgument,
+               "[view] int32 from byte 2", "a multiple of 4");
+  EXPECT_ERROR(context->view(base, 4, {.dtype = DType::kFloat64, .shape = {1}}), kInvalidArgument,
+               "a multiple of 8");
+  EXPECT_NO_THROW(context->view(base, 2, {.dtype = DType::kFloat16, .shape = {1}}));
+  const Handle odd = context->view(base, 1, {.dtype = DType::kUint8, .shape = {9}});
+  EXPECT_ERROR(context->view(odd, 4, {.dtype = DType::kInt32, .shape = {1}}), kInvalidArgument,
+               "from byte 5");
+  EXPECT_NO_THROW(context->view(odd, 3, {.dtype = DType::kInt32, .shape = {1}}));
 }
 
 TEST_F(Tensors, AnAdoptedOneIsBookedNotHeld) {

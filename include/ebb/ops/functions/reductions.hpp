@@ -1,11 +1,11 @@
-// Reductions, scans, sorting and searching as functions, in the table's order.
+// Reductions, scans and counts as functions, in the table's order.
 //
 // Printed by `ebb_print_ops --cpp reductions` and formatted; a test fails where it is not
-// what the table says. Inputs are a, b, ... as the table has them; a Tensor that is
-// none leaves an optional one out.
+// what the table says. What has a default is among the options:
+//   conv2d(x, filter, {.strides = {2, 2}})
 #pragma once
 
-#include <array>
+#include <limits>
 #include <vector>
 
 #include "ebb/ops/flat.hpp"
@@ -13,63 +13,100 @@
 
 namespace ebb::ops {
 
-inline Tensor all(const Tensor& a, const std::vector<std::int64_t>& axes, bool keep_dims) {
-  return apply_one(op_id("All"), {&a}, detail::Flat(axes, keep_dims).values());
+struct AllOptions {
+  bool keep_dims = false;
+};
+inline Tensor all(const Tensor& x, const std::vector<std::int64_t>& axes,
+                  const AllOptions& options = {}) {
+  return apply_one(op_id("All"), {&x}, detail::Flat(axes, options.keep_dims).values());
 }
-inline Tensor any(const Tensor& a, const std::vector<std::int64_t>& axes, bool keep_dims) {
-  return apply_one(op_id("Any"), {&a}, detail::Flat(axes, keep_dims).values());
+struct AnyOptions {
+  bool keep_dims = false;
+};
+inline Tensor any(const Tensor& x, const std::vector<std::int64_t>& axes,
+                  const AnyOptions& options = {}) {
+  return apply_one(op_id("Any"), {&x}, detail::Flat(axes, options.keep_dims).values());
 }
-inline Tensor arg_max(const Tensor& a, std::int64_t axis) {
-  return apply_one(op_id("ArgMax"), {&a}, detail::Flat(axis).values());
+struct ArgMaxOptions {
+  std::int64_t axis = 0;
+};
+inline Tensor arg_max(const Tensor& x, const ArgMaxOptions& options = {}) {
+  return apply_one(op_id("ArgMax"), {&x}, detail::Flat(options.axis).values());
 }
-inline Tensor arg_min(const Tensor& a, std::int64_t axis) {
-  return apply_one(op_id("ArgMin"), {&a}, detail::Flat(axis).values());
+struct ArgMinOptions {
+  std::int64_t axis = 0;
+};
+inline Tensor arg_min(const Tensor& x, const ArgMinOptions& options = {}) {
+  return apply_one(op_id("ArgMin"), {&x}, detail::Flat(options.axis).values());
 }
-inline Tensor max(const Tensor& a, const std::vector<std::int64_t>& axes, bool keep_dims) {
-  return apply_one(op_id("Max"), {&a}, detail::Flat(axes, keep_dims).values());
+struct MaxOptions {
+  bool keep_dims = false;
+};
+inline Tensor max(const Tensor& x, const std::vector<std::int64_t>& axes,
+                  const MaxOptions& options = {}) {
+  return apply_one(op_id("Max"), {&x}, detail::Flat(axes, options.keep_dims).values());
 }
-inline Tensor mean(const Tensor& a, const std::vector<std::int64_t>& axes, bool keep_dims) {
-  return apply_one(op_id("Mean"), {&a}, detail::Flat(axes, keep_dims).values());
+struct MeanOptions {
+  bool keep_dims = false;
+};
+inline Tensor mean(const Tensor& x, const std::vector<std::int64_t>& axes,
+                   const MeanOptions& options = {}) {
+  return apply_one(op_id("Mean"), {&x}, detail::Flat(axes, options.keep_dims).values());
 }
-inline Tensor min(const Tensor& a, const std::vector<std::int64_t>& axes, bool keep_dims) {
-  return apply_one(op_id("Min"), {&a}, detail::Flat(axes, keep_dims).values());
+struct MinOptions {
+  bool keep_dims = false;
+};
+inline Tensor min(const Tensor& x, const std::vector<std::int64_t>& axes,
+                  const MinOptions& options = {}) {
+  return apply_one(op_id("Min"), {&x}, detail::Flat(axes, options.keep_dims).values());
 }
-inline Tensor prod(const Tensor& a, const std::vector<std::int64_t>& axes, bool keep_dims) {
-  return apply_one(op_id("Prod"), {&a}, detail::Flat(axes, keep_dims).values());
+struct ProdOptions {
+  bool keep_dims = false;
+};
+inline Tensor prod(const Tensor& x, const std::vector<std::int64_t>& axes,
+                   const ProdOptions& options = {}) {
+  return apply_one(op_id("Prod"), {&x}, detail::Flat(axes, options.keep_dims).values());
 }
-inline Tensor sum(const Tensor& a, const std::vector<std::int64_t>& axes, bool keep_dims) {
-  return apply_one(op_id("Sum"), {&a}, detail::Flat(axes, keep_dims).values());
+struct SumOptions {
+  bool keep_dims = false;
+};
+inline Tensor sum(const Tensor& x, const std::vector<std::int64_t>& axes,
+                  const SumOptions& options = {}) {
+  return apply_one(op_id("Sum"), {&x}, detail::Flat(axes, options.keep_dims).values());
 }
-inline Tensor cumprod(const Tensor& a, std::int64_t axis, bool exclusive, bool reverse) {
-  return apply_one(op_id("Cumprod"), {&a}, detail::Flat(axis, exclusive, reverse).values());
+struct CumprodOptions {
+  std::int64_t axis = 0;
+  bool exclusive = false;
+  bool reverse = false;
+};
+inline Tensor cumprod(const Tensor& x, const CumprodOptions& options = {}) {
+  return apply_one(op_id("Cumprod"), {&x},
+                   detail::Flat(options.axis, options.exclusive, options.reverse).values());
 }
-inline Tensor cumsum(const Tensor& a, std::int64_t axis, bool exclusive, bool reverse) {
-  return apply_one(op_id("Cumsum"), {&a}, detail::Flat(axis, exclusive, reverse).values());
+struct CumsumOptions {
+  std::int64_t axis = 0;
+  bool exclusive = false;
+  bool reverse = false;
+};
+inline Tensor cumsum(const Tensor& x, const CumsumOptions& options = {}) {
+  return apply_one(op_id("Cumsum"), {&x},
+                   detail::Flat(options.axis, options.exclusive, options.reverse).values());
 }
-inline Tensor bincount(const Tensor& a, const Tensor& b, std::int64_t size) {
-  return apply_one(op_id("Bincount"), {&a, &b}, detail::Flat(size).values());
+inline Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t size) {
+  return apply_one(op_id("Bincount"), {&x, &weights}, detail::Flat(size).values());
 }
-inline Tensor dense_bincount(const Tensor& a, const Tensor& b, std::int64_t size,
-                             bool binary_output) {
-  return apply_one(op_id("DenseBincount"), {&a, &b}, detail::Flat(size, binary_output).values());
+struct DenseBincountOptions {
+  bool binary_output = false;
+};
+inline Tensor dense_bincount(const Tensor& x, const Tensor& weights, std::int64_t size,
+                             const DenseBincountOptions& options = {}) {
+  return apply_one(op_id("DenseBincount"), {&x, &weights},
+                   detail::Flat(size, options.binary_output).values());
 }
-inline Tensor unsorted_segment_sum(const Tensor& a, const Tensor& b, std::int64_t num_segments) {
-  return apply_one(op_id("UnsortedSegmentSum"), {&a, &b}, detail::Flat(num_segments).values());
-}
-inline std::vector<Tensor> top_k(const Tensor& a, std::int64_t k, bool sorted) {
-  return apply(op_id("TopK"), std::array<const Tensor*, 1>{&a}, detail::Flat(k, sorted).values());
-}
-inline std::vector<Tensor> unique(const Tensor& a, std::int64_t axis) {
-  return apply(op_id("Unique"), std::array<const Tensor*, 1>{&a}, detail::Flat(axis).values());
-}
-inline Tensor lower_bound(const Tensor& a, const Tensor& b) {
-  return apply_one(op_id("LowerBound"), {&a, &b}, {});
-}
-inline Tensor upper_bound(const Tensor& a, const Tensor& b) {
-  return apply_one(op_id("UpperBound"), {&a, &b}, {});
-}
-inline Tensor search_sorted(const Tensor& a, const Tensor& b, bool right) {
-  return apply_one(op_id("SearchSorted"), {&a, &b}, detail::Flat(right).values());
+inline Tensor unsorted_segment_sum(const Tensor& x, const Tensor& segment_ids,
+                                   std::int64_t num_segments) {
+  return apply_one(op_id("UnsortedSegmentSum"), {&x, &segment_ids},
+                   detail::Flat(num_segments).values());
 }
 
 }  // namespace ebb::ops

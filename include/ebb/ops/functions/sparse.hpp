@@ -1,11 +1,11 @@
-// Sparse and ragged tensors as functions, in the table's order.
+// Sparse tensors as functions, in the table's order.
 //
 // Printed by `ebb_print_ops --cpp sparse` and formatted; a test fails where it is not
-// what the table says. Inputs are a, b, ... as the table has them; a Tensor that is
-// none leaves an optional one out.
+// what the table says. What has a default is among the options:
+//   conv2d(x, filter, {.strides = {2, 2}})
 #pragma once
 
-#include <array>
+#include <limits>
 #include <vector>
 
 #include "ebb/ops/flat.hpp"
@@ -13,31 +13,23 @@
 
 namespace ebb::ops {
 
-inline std::vector<Tensor> sparse_fill_empty_rows(const Tensor& a, const Tensor& b, const Tensor& c,
-                                                  const Tensor& d) {
-  return apply(op_id("SparseFillEmptyRows"), std::array<const Tensor*, 4>{&a, &b, &c, &d}, {});
+inline std::vector<Tensor> sparse_fill_empty_rows(const Tensor& indices, const Tensor& values,
+                                                  const Tensor& dense_shape,
+                                                  const Tensor& default_value) {
+  return apply(op_id("SparseFillEmptyRows"),
+               detail::pointers(indices, values, dense_shape, default_value), {});
 }
-inline std::vector<Tensor> sparse_reshape(const Tensor& a, const Tensor& b, const Tensor& c) {
-  return apply(op_id("SparseReshape"), std::array<const Tensor*, 3>{&a, &b, &c}, {});
+inline std::vector<Tensor> sparse_reshape(const Tensor& input_indices, const Tensor& input_shape,
+                                          const Tensor& new_shape) {
+  return apply(op_id("SparseReshape"), detail::pointers(input_indices, input_shape, new_shape), {});
 }
-inline Tensor sparse_segment_mean(const Tensor& a, const Tensor& b, const Tensor& c) {
-  return apply_one(op_id("SparseSegmentMean"), {&a, &b, &c}, {});
+inline Tensor sparse_segment_mean(const Tensor& data, const Tensor& indices,
+                                  const Tensor& segment_ids) {
+  return apply_one(op_id("SparseSegmentMean"), {&data, &indices, &segment_ids}, {});
 }
-inline Tensor sparse_segment_sum(const Tensor& a, const Tensor& b, const Tensor& c) {
-  return apply_one(op_id("SparseSegmentSum"), {&a, &b, &c}, {});
-}
-inline std::vector<Tensor> ragged_gather(const std::vector<Tensor>& inputs,
-                                         std::int64_t output_ragged_rank) {
-  return apply(op_id("RaggedGather"), detail::pointers(inputs),
-               detail::Flat(output_ragged_rank).values());
-}
-inline std::vector<Tensor> ragged_range(const Tensor& a, const Tensor& b, const Tensor& c) {
-  return apply(op_id("RaggedRange"), std::array<const Tensor*, 3>{&a, &b, &c}, {});
-}
-inline Tensor ragged_tensor_to_tensor(const std::vector<Tensor>& inputs,
-                                      const std::vector<std::int64_t>& row_partition_types) {
-  return apply(op_id("RaggedTensorToTensor"), detail::pointers(inputs),
-               detail::Flat(row_partition_types).values())[0];
+inline Tensor sparse_segment_sum(const Tensor& data, const Tensor& indices,
+                                 const Tensor& segment_ids) {
+  return apply_one(op_id("SparseSegmentSum"), {&data, &indices, &segment_ids}, {});
 }
 
 }  // namespace ebb::ops

@@ -47,6 +47,16 @@ void check(cudaError_t error, std::string_view what) {
                                       cudaGetErrorName(error) + ")"};
 }
 
+std::size_t checked_product(std::initializer_list<std::size_t> sizes) {
+  std::size_t product = 1;
+  for (const std::size_t size : sizes) {
+    if (__builtin_mul_overflow(product, size, &product)) {
+      throw Failure{EBB_CUDA_NO_MEMORY, "a workspace of more than 2^64 bytes"};
+    }
+  }
+  return product;
+}
+
 DeviceState& Call::device() const noexcept { return call_.device->state; }
 cudaStream_t Call::stream() const noexcept { return device().stream(call_.stream); }
 

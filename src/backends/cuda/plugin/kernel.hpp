@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ struct Failure {
 
 // Throws Failure: out of memory, failed, or lost where the error is sticky.
 void check(cudaError_t error, std::string_view what);
+
+// Of sizes of workspaces. Throws Failure where it does not fit.
+std::size_t checked_product(std::initializer_list<std::size_t> sizes);
 
 class Call {
  public:
@@ -79,7 +83,7 @@ class Call {
   // Device memory until the work queued by this call is done. Throws Failure.
   template <typename T = std::byte>
   T* workspace(std::size_t count) {
-    return static_cast<T*>(raw_workspace(count * sizeof(T)));
+    return static_cast<T*>(raw_workspace(checked_product({count, sizeof(T)})));
   }
   // The next output, where its shape depends on data. Throws Failure.
   ebb_cuda_tensor& make(DType dtype, std::span<const std::int64_t> dims);

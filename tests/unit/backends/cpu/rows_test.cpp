@@ -1,7 +1,5 @@
 // Rows with vectors against the same rows one element at a time: over ordinary values, ends of
 // ranges, NaN and infinities, and lengths that are not a multiple of any vector.
-#include "backends/cpu/rows.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "backends/cpu/element.hpp"
+#include "backends/cpu/kernels/elementwise_rows.hpp"
 
 namespace ebb::cpu {
 namespace {

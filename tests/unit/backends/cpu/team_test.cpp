@@ -1,5 +1,6 @@
 #include "backends/cpu/team.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -50,6 +51,25 @@ TEST(ParallelFor, RunsAloneInsideAlone) {
     EXPECT_EQ(Team::available(), 1);
   }
   EXPECT_EQ(Team::available(), Team::size());
+}
+
+// A small convolution between two of the program's own loops changes nothing for them.
+TEST(Alone, LeavesTheProgramsChoice) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the team is not OpenMP's";
+#endif
+  if (Team::size() < 2) {
+    GTEST_SKIP() << "one core";
+  }
+  void* const openmp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(openmp, nullptr);
+  const auto set = reinterpret_cast<void (*)(int)>(dlsym(openmp, "omp_set_num_threads"));
+  const auto most = reinterpret_cast<int (*)()>(dlsym(openmp, "omp_get_max_threads"));
+  const int before = most();
+  set(before + 3);
+  { const Alone alone(true); }
+  EXPECT_EQ(most(), before + 3);
+  set(before);
 }
 
 double cpu_seconds() {

@@ -1,6 +1,4 @@
 // Winograd's convolutions against the definition in double precision.
-#include "backends/cpu/winograd.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -12,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "backends/cpu/kernels/convolutions_winograd.hpp"
 #include "backends/cpu/team.hpp"
 
 namespace ebb::cpu {

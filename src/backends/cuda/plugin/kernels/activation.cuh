@@ -19,7 +19,7 @@ EBB_BOTH float activated(ops::Activation activation, float x, float alpha, float
       return x < 0.0F ? expm1f(x) : x;
     case ops::Activation::kPrelu:
       return x < 0.0F ? x * slope : x;
-    case ops::Activation::kLeakyRelu:
+    case ops::Activation::kLeakyrelu:
       return x < 0.0F ? x * alpha : x;
     case ops::Activation::kSigmoid:
       return x != x ? x : 1.0F / (1.0F + expf(-x));

@@ -128,8 +128,9 @@ class Cudnn final : public CudnnConvolution {
     float* x = data.x;
     if (geometry_.padded) {
       if (room.padded == nullptr) {
-        room.padded = call.workspace<float>(static_cast<std::size_t>(
-            c_.windows.batch * c_.in_channels * product(geometry_.extents, axes)));
+        room.padded = call.workspace<float>(checked_product(
+            {static_cast<std::size_t>(c_.windows.batch), static_cast<std::size_t>(c_.in_channels),
+             static_cast<std::size_t>(product(geometry_.extents, axes))}));
       }
       x = room.padded;
       if (direction_ != Direction::kBackData) {
@@ -137,8 +138,9 @@ class Cudnn final : public CudnnConvolution {
       }
     }
     if (room.filter == nullptr) {
-      room.filter = call.workspace<float>(static_cast<std::size_t>(
-          product(c_.windows.size, axes) * c_.in_channels * c_.out_channels));
+      room.filter = call.workspace<float>(checked_product(
+          {static_cast<std::size_t>(product(c_.windows.size, axes)),
+           static_cast<std::size_t>(c_.in_channels), static_cast<std::size_t>(c_.out_channels)}));
     }
     float* filter = room.filter;
     if (direction_ != Direction::kBackFilter) filter_to_cudnn(call, c_, data.filter, filter);

@@ -130,7 +130,9 @@ void launch_back_filter(Call& call, const Shape<Index>& s, const ConvolutionData
   grid.z = static_cast<unsigned>((windows + a_part - 1) / a_part);
   const std::int64_t count = static_cast<std::int64_t>(grid.y) * s.out_channels;
   float* parts =
-      grid.z == 1 ? data.filter : call.workspace<float>(grid.z * static_cast<std::size_t>(count));
+      grid.z == 1
+          ? data.filter
+          : call.workspace<float>(checked_product({grid.z, static_cast<std::size_t>(count)}));
   depthwise_back_filter<<<grid, dim3(kLanes, kGroups), 0, call.stream()>>>(
       s, static_cast<Index>(a_part), data.x, data.y, parts);
   launched("depthwise convolution");

@@ -124,8 +124,8 @@ void launch(Call& call, TileShape<Index> s, const float* a, const float* b, floa
     s.inner_a_part = static_cast<Index>((s.inner + part_count - 1) / part_count);
     grid.z = static_cast<unsigned>((s.inner + s.inner_a_part - 1) / s.inner_a_part);
     if (grid.z > 1) {
-      parts = call.workspace<float>(std::size_t{grid.z} * static_cast<std::size_t>(s.rows) *
-                                    static_cast<std::size_t>(s.columns));
+      parts = call.workspace<float>(checked_product(
+          {grid.z, static_cast<std::size_t>(s.rows), static_cast<std::size_t>(s.columns)}));
     }
   }
   convolve_tiles<kDirection, kColumns>

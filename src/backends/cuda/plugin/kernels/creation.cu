@@ -2,6 +2,7 @@
 #include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/element.cuh"
 #include "backends/cuda/plugin/kernels/launch.cuh"
+#include "backends/cuda/plugin/kernels/movement.hpp"
 
 namespace ebb::cuda {
 namespace {
@@ -11,7 +12,7 @@ void fill_all(Call& call, double value) {
   fill(call.stream(), dtype_of(out), out.data, elements(out), value);
 }
 
-void fill_with(Call& call) { fill_all(call, call.number(1)); }
+void fill_with(Call& call) { fill_all(call, call.number(ops::attribute_at("Fill", "value"))); }
 EBB_CUDA_KERNEL(Fill, fill_with);
 void zeros_like(Call& call) { fill_all(call, 0); }
 EBB_CUDA_KERNEL(ZerosLike, zeros_like);
@@ -33,16 +34,19 @@ void draw_line(Call& call, double start, double step) {
 }
 
 void lin_space(Call& call) {
-  const double start = call.number(0), stop = call.number(1);
-  const std::int64_t count = call.integer(2);
+  const double start = call.number(ops::attribute_at("LinSpace", "start")),
+               stop = call.number(ops::attribute_at("LinSpace", "stop"));
+  const std::int64_t count = call.integer(ops::attribute_at("LinSpace", "num"));
   draw_line(call, start, count == 1 ? 0 : (stop - start) / static_cast<double>(count - 1));
 }
 EBB_CUDA_KERNEL(LinSpace, lin_space);
 
 // The step's sign follows start and stop where it was left at 1.
 void range(Call& call) {
-  const double start = call.number(0), step = call.number(2);
-  draw_line(call, start, call.number(1) < start && step == 1 ? -1 : step);
+  const double start = call.number(ops::attribute_at("Range", "start")),
+               step = call.number(ops::attribute_at("Range", "step"));
+  draw_line(call, start,
+            call.number(ops::attribute_at("Range", "stop")) < start && step == 1 ? -1 : step);
 }
 EBB_CUDA_KERNEL(Range, range);
 
@@ -63,8 +67,10 @@ void one_hot(Call& call) {
   const ebb_cuda_tensor& out = call.output(0);
   visit(dtype_of(out), [&]<typename T>(Type<T>) {
     for_each(call.stream(), elements(out), "OneHot",
-             OneHot<T>{call.in<std::int32_t>(0), call.out<T>(0), call.integer(0),
-                       convert<T>(call.number(1)), convert<T>(call.number(2))});
+             OneHot<T>{call.in<std::int32_t>(0), call.out<T>(0),
+                       call.integer(ops::attribute_at("OneHot", "depth")),
+                       convert<T>(call.number(ops::attribute_at("OneHot", "onValue"))),
+                       convert<T>(call.number(ops::attribute_at("OneHot", "offValue")))});
   });
 }
 EBB_CUDA_KERNEL(OneHot, one_hot);
@@ -80,9 +86,27 @@ struct Eye {
 
 void eye(Call& call) {
   const ebb_cuda_tensor& out = call.output(0);
-  for_each(call.stream(), elements(out), "Eye", Eye{dtype_of(out), out.data, call.integer(1)});
+  for_each(call.stream(), elements(out), "Eye",
+           Eye{dtype_of(out), out.data, call.integer(ops::attribute_at("Eye", "columns"))});
 }
 EBB_CUDA_KERNEL(Eye, eye);
+
+// ---- Complex
+
+struct Join {
+  const float* real;
+  const float* imag;
+  float2* out;
+  __device__ void operator()(std::int64_t i) const { out[i] = {real[i], imag[i]}; }
+};
+
+void complex(Call& call) {
+  const auto real = reinterpret_cast<const float*>(dense(call, call.input(0)));
+  const auto imag = reinterpret_cast<const float*>(dense(call, call.input(1)));
+  for_each(call.stream(), elements(call.output(0)), "Complex",
+           Join{real, imag, call.out<float2>(0)});
+}
+EBB_CUDA_KERNEL(Complex, complex);
 
 }  // namespace
 }  // namespace ebb::cuda

@@ -2,37 +2,43 @@
 #include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/element.cuh"
 #include "backends/cuda/plugin/kernels/launch.cuh"
+#include "backends/cuda/plugin/kernels/movement.hpp"
 #include "backends/cuda/plugin/kernels/note.cuh"
 #include "ops/params/movement.hpp"
 
 namespace ebb::cuda {
-namespace {
-
-std::size_t size_of_output(const Call& call) { return size_of(dtype_of(call.output(0))); }
 
 void move(Call& call) {
   const auto& params = call.params<ops::MoveParams>();
   const ebb_cuda_tensor& out = call.output(0);
   if (params.fills) fill(call.stream(), dtype_of(out), out.data, elements(out), params.value);
-  copy(call.stream(), params.plan, size_of_output(call), call.input(0).data, out.data);
+  copy(call.stream(), params.plan, size_of(dtype_of(out)), call.input(0).data, out.data);
 }
-EBB_CUDA_KERNEL(Slice, move);
+
+const std::byte* dense(Call& call, const ebb_cuda_tensor& x) {
+  if (x.dense != 0) return static_cast<const std::byte*>(x.data);
+  auto* made = call.workspace<std::byte>(
+      checked_product({static_cast<std::size_t>(elements(x)), size_of(dtype_of(x))}));
+  pack(call.stream(), x, made);
+  return made;
+}
+
+namespace {
+
+std::size_t size_of_output(const Call& call) { return size_of(dtype_of(call.output(0))); }
+
 EBB_CUDA_KERNEL(StridedSlice, move);
-EBB_CUDA_KERNEL(Transpose, move);
 EBB_CUDA_KERNEL(Reverse, move);
-EBB_CUDA_KERNEL(FlipLeftRight, move);
 EBB_CUDA_KERNEL(Tile, move);
 EBB_CUDA_KERNEL(BroadcastTo, move);
 EBB_CUDA_KERNEL(PadV2, move);
 EBB_CUDA_KERNEL(Diag, move);
-EBB_CUDA_KERNEL(Real, move);
-EBB_CUDA_KERNEL(Imag, move);
 EBB_CUDA_KERNEL(DepthToSpace, move);
 
 void two_moves(Call& call) {
   const auto& params = call.params<ops::TwoMovesParams>();
   const std::size_t size = size_of_output(call);
-  const auto bytes = static_cast<std::size_t>(params.between) * size;
+  const std::size_t bytes = checked_product({static_cast<std::size_t>(params.between), size});
   if (bytes == 0) return;
   auto* between = call.workspace<std::byte>(bytes);
   if (params.fills_between) check(cudaMemsetAsync(between, 0, bytes, call.stream()), "a fill");
@@ -41,15 +47,6 @@ void two_moves(Call& call) {
 }
 EBB_CUDA_KERNEL(BatchToSpaceND, two_moves);
 EBB_CUDA_KERNEL(SpaceToBatchND, two_moves);
-
-// A strided operand becomes a dense one in a workspace.
-const std::byte* dense(Call& call, const ebb_cuda_tensor& x) {
-  if (x.dense != 0) return static_cast<const std::byte*>(x.data);
-  auto* made =
-      call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size_of(dtype_of(x)));
-  pack(call.stream(), x, made);
-  return made;
-}
 
 // Positions before the axis along which the whole is joined or cut.
 std::int64_t outer_of(const Call& call, const ebb_cuda_tensor& whole) {
@@ -90,32 +87,17 @@ void cut(Call& call, std::size_t outputs) {
   }
 }
 
-void split(Call& call) { cut(call, call.numbers(0).size()); }
+void split(Call& call) {
+  cut(call, call.numbers(ops::attribute_at("SplitV", "sizeSplits")).size());
+}
 EBB_CUDA_KERNEL(SplitV, split);
 
 void unpack(Call& call) {
   const ebb_cuda_tensor& x = call.input(0);
-  const std::int64_t axis = call.integer(0);
+  const std::int64_t axis = call.integer(ops::attribute_at("Unpack", "axis"));
   cut(call, static_cast<std::size_t>(x.dims[axis < 0 ? axis + x.rank : axis]));
 }
 EBB_CUDA_KERNEL(Unpack, unpack);
-
-// ---- Complex
-
-struct Join {
-  const float* real;
-  const float* imag;
-  float2* out;
-  __device__ void operator()(std::int64_t i) const { out[i] = {real[i], imag[i]}; }
-};
-
-void complex(Call& call) {
-  const auto real = reinterpret_cast<const float*>(dense(call, call.input(0)));
-  const auto imag = reinterpret_cast<const float*>(dense(call, call.input(1)));
-  for_each(call.stream(), elements(call.output(0)), "Complex",
-           Join{real, imag, call.out<float2>(0)});
-}
-EBB_CUDA_KERNEL(Complex, complex);
 
 // ---- MirrorPad
 

@@ -38,9 +38,9 @@ template <typename Index>
 void launch(Call& call, std::int64_t total) {
   normalise<Index><<<blocks_for(total), kThreads, 0, call.stream()>>>(
       call.in<float>(0), call.out<float>(0), static_cast<Index>(total),
-      static_cast<float>(call.number(0)), Repeated<Index>(call, 1, 0.0F),
-      Repeated<Index>(call, 2, 1.0F), Repeated<Index>(call, 3, 0.0F),
-      Repeated<Index>(call, 4, 1.0F));
+      static_cast<float>(call.number(ops::attribute_at("FusedBatchNorm", "varianceEpsilon"))),
+      Repeated<Index>(call, 1, 0.0F), Repeated<Index>(call, 2, 1.0F),
+      Repeated<Index>(call, 3, 0.0F), Repeated<Index>(call, 4, 1.0F));
   launched("batch normalisation");
 }
 

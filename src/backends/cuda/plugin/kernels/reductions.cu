@@ -1,7 +1,7 @@
 // Sums, products, extremes.
 #include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/element.cuh"
-#include "backends/cuda/plugin/kernels/reduce.cuh"
+#include "backends/cuda/plugin/kernels/reductions.cuh"
 #include "backends/cuda/plugin/kernels/steps.cuh"
 #include "ops/params/reductions.hpp"
 
@@ -142,7 +142,8 @@ const void* gathered(Call& call, const ops::ReduceParams& p) {
   const ebb_cuda_tensor& x = call.input(0);
   if (!p.gathers) return x.data;
   const std::size_t size = size_of(dtype_of(x));
-  auto* copied = call.workspace<std::byte>(static_cast<std::size_t>(elements(x)) * size);
+  auto* copied =
+      call.workspace<std::byte>(checked_product({static_cast<std::size_t>(elements(x)), size}));
   copy(call.stream(), p.plan, size, x.data, copied);
   return copied;
 }

@@ -189,12 +189,13 @@ void transform(Call& call) {
   const auto row_bytes = static_cast<std::size_t>(padded) * 2 * sizeof(double2);
   const std::int64_t at_once =
       std::clamp<std::int64_t>(static_cast<std::int64_t>(kMostBytes / row_bytes), 1, all_rows);
-  auto* data = call.workspace<double2>(static_cast<std::size_t>(at_once * padded * 2));
+  auto* data = call.workspace<double2>(
+      checked_product({static_cast<std::size_t>(at_once), static_cast<std::size_t>(padded), 2}));
   double2* scratch = data + at_once * padded;
   const int sign = inverse ? 1 : -1;
   const double2* filter = nullptr;
   if (!power) {
-    auto* made = call.workspace<double2>(static_cast<std::size_t>(2 * padded));
+    auto* made = call.workspace<double2>(checked_product({static_cast<std::size_t>(padded), 2}));
     for_each(call.stream(), padded, "a Fourier transform", ChirpFilter{made, length, padded, sign});
     filter = transform_rows(call.stream(), made, made + padded, 1, padded, 1);
   }

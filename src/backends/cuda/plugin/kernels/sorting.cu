@@ -77,7 +77,7 @@ struct Sorted {
 
 Sorted sort_narrow(Call& call, const void* x, DType dtype, std::int64_t rows, std::int64_t length) {
   const std::int64_t count = rows * length;
-  auto* from = call.workspace<std::uint64_t>(static_cast<std::size_t>(2 * count));
+  auto* from = call.workspace<std::uint64_t>(checked_product({static_cast<std::size_t>(count), 2}));
   auto* to = from + count;
   for_each(call.stream(), count, "TopK", NarrowEntries{dtype, x, from, length});
   const auto begins =
@@ -95,8 +95,9 @@ Sorted sort_narrow(Call& call, const void* x, DType dtype, std::int64_t rows, st
 
 Sorted sort_wide(Call& call, const void* x, DType dtype, std::int64_t rows, std::int64_t length) {
   const std::int64_t count = rows * length;
-  auto* keys = call.workspace<std::uint64_t>(static_cast<std::size_t>(2 * count));
-  auto* indices = call.workspace<std::uint32_t>(static_cast<std::size_t>(2 * count));
+  auto* keys = call.workspace<std::uint64_t>(checked_product({static_cast<std::size_t>(count), 2}));
+  auto* indices =
+      call.workspace<std::uint32_t>(checked_product({static_cast<std::size_t>(count), 2}));
   for_each(call.stream(), count, "TopK", WideEntries{dtype, x, keys, indices, length});
   const auto begins =
       thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), RowBegin{length});

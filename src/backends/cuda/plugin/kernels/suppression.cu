@@ -137,7 +137,7 @@ Selection select(Call& call, const ops::SuppressionWalk& walk) {
   Note note(call.stream());
   const auto count = static_cast<std::size_t>(walk.boxes);
   auto* scores = call.workspace<double>(count);
-  auto* integers = call.workspace<std::int32_t>(2 * count);
+  auto* integers = call.workspace<std::int32_t>(checked_product({count, 2}));
   auto* selected_scores = call.workspace<float>(count);
   const Suppression suppression{.boxes = call.in<float>(0),
                                 .given = call.in<float>(1),

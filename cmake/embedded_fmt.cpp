@@ -1,0 +1,15 @@
+// fmt, compiled into a library that travels: a machine that it runs on need not have libfmt. One file instead of fmt's
+// header-only mode, which costs each file that formats a message three seconds of compile time.
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+template FMT_API dragonbox::decimal_fp<float> dragonbox::to_decimal(float) noexcept;
+template FMT_API dragonbox::decimal_fp<double> dragonbox::to_decimal(double) noexcept;
+template FMT_API thousands_sep_result<char> thousands_sep_impl(locale_ref);
+template FMT_API char decimal_point_impl(locale_ref);
+template FMT_API void buffer<char>::append(const char*, const char*);
+template FMT_API void vformat_to(buffer<char>&, string_view,
+                                 basic_format_args<buffer_context<char>>, locale_ref);
+}  // namespace detail
+FMT_END_NAMESPACE

@@ -1,0 +1,190 @@
+// Births and ends, in batches: Java keeps the watch, the core the books.
+#include <array>
+#include <cstdint>
+
+#include "jni_support.hpp"
+
+namespace {
+
+using namespace ebb_jni;
+
+constexpr jint kBatch = 256;  // Stripe.BATCH
+constexpr int kSpec = 4;      // longs a birth: bytes, region, site << 32 | device, then:
+                              // its tag (Stripe's name of it), or -1 - the reason if it has ended
+constexpr int kReasons = 3;   // ebb_reason, as far as a host ends by itself
+
+using Handles = std::array<jlong, kBatch>;
+
+// Copies a batch out of a Java array; 0 entries if an exception is pending.
+jint read(JNIEnv* env, jlongArray from, jint count, Handles& to) {
+  count = count < kBatch ? count : kBatch;
+  env->GetLongArrayRegion(from, 0, count, to.data());
+  return env->ExceptionCheck() ? 0 : count;
+}
+
+ebb_handle adopt_one(const jlong* spec) {
+  ebb_foreign_spec foreign{};
+  foreign.size = sizeof foreign;
+  foreign.bytes = static_cast<std::uint64_t>(spec[0]);
+  foreign.region = static_cast<ebb_region>(spec[1]);
+  foreign.device = static_cast<ebb_device>(spec[2] & 0xffffffff);
+  foreign.site = static_cast<ebb_site>(spec[2] >> 32);
+  foreign.tag = spec[3] < 0 ? 0 : static_cast<std::uint64_t>(spec[3]);
+  ebb_handle handle = 0;
+  return ebb_tensor_adopt(world().context, &foreign, &handle) == EBB_OK ? handle : 0;
+}
+
+// Those of a batch that had ended before they were booked.
+class Ended {
+ public:
+  void add(ebb_handle handle, jlong reason) {
+    if (reason < kReasons) handles_[reason][counts_[reason]++] = handle;
+  }
+  ~Ended() {
+    for (std::uint32_t reason = 0; reason < kReasons; ++reason) {
+      ebb_tensors_end(world().context, handles_[reason].data(), counts_[reason], reason);
+    }
+  }
+
+ private:
+  std::array<std::array<ebb_handle, kBatch>, kReasons> handles_;
+  std::array<std::size_t, kReasons> counts_{};
+};
+
+// Books births, and the ends of those that have ended meanwhile. handles[i]: the core's name of the
+// i-th, 0 where it could not be booked.
+void adopt(JNIEnv* env, jclass, jlongArray specs, jint count, jlongArray handles) {
+  std::array<jlong, kBatch * kSpec> given;
+  Handles made;
+  count = count < kBatch ? count : kBatch;
+  env->GetLongArrayRegion(specs, 0, count * kSpec, given.data());
+  if (env->ExceptionCheck()) return;
+  Ended ended;
+  for (jint i = 0; i < count; ++i) {
+    const jlong* spec = &given[i * kSpec];
+    const ebb_handle handle = adopt_one(spec);
+    made[i] = static_cast<jlong>(handle);
+    if (handle != 0 && spec[3] < 0) ended.add(handle, -1 - spec[3]);
+  }
+  env->SetLongArrayRegion(handles, 0, count, made.data());
+}
+
+void end(JNIEnv* env, jclass, jlongArray handles, jint count, jint reason) {
+  Handles given;
+  count = read(env, handles, count, given);
+  ebb_tensors_end(world().context, reinterpret_cast<const ebb_handle*>(given.data()),
+                  static_cast<std::size_t>(count), static_cast<std::uint32_t>(reason));
+}
+
+void orphan(JNIEnv* env, jclass, jlongArray handles, jint count) {
+  Handles given;
+  count = read(env, handles, count, given);
+  for (jint i = 0; i < count; ++i) ebb_orphan(static_cast<ebb_handle>(given[i]));
+}
+
+void rebook(JNIEnv*, jclass, jlong handle, jlong bytes) {
+  ebb_tensor_rebook(world().context, static_cast<ebb_handle>(handle), 0,
+                    static_cast<std::uint64_t>(bytes));
+}
+
+void attach(JNIEnv*, jclass, jlong region, jlong handle) {
+  ebb_region_attach(world().context, static_cast<ebb_region>(region),
+                    static_cast<ebb_handle>(handle));
+}
+
+jlong region_open(JNIEnv* env, jclass, jstring name) {
+  ebb_region region = 0;
+  check(env, ebb_region_open(world().context, 0, text_of(env, name).c_str(), &region));
+  return static_cast<jlong>(region);
+}
+
+jint site_intern(JNIEnv* env, jclass, jstring text) {
+  ebb_site site = 0;
+  check(env, ebb_site_intern(text_of(env, text).c_str(), &site));
+  return static_cast<jint>(site);
+}
+
+// The columns of the books that Java shows, by the names that dev.ebb.djl.Memory has for them.
+struct Column {
+  const char* name;
+  std::uint64_t ebb_memory::*value;
+};
+constexpr Column kColumns[] = {
+    {"created", &ebb_memory::created},
+    {"live", &ebb_memory::live},
+    {"disposed", &ebb_memory::disposed},
+    {"regionEnded", &ebb_memory::region_ended},
+    {"reclaimed", &ebb_memory::reclaimed},
+    {"shutdown", &ebb_memory::shutdown},
+    {"orphans", &ebb_memory::orphans},
+    {"createdBytes", &ebb_memory::created_bytes},
+    {"liveBytes", &ebb_memory::live_bytes},
+    {"disposedBytes", &ebb_memory::disposed_bytes},
+    {"regionEndedBytes", &ebb_memory::region_ended_bytes},
+    {"reclaimedBytes", &ebb_memory::reclaimed_bytes},
+    {"shutdownBytes", &ebb_memory::shutdown_bytes},
+    {"peakLive", &ebb_memory::peak_live},
+    {"peakLiveBytes", &ebb_memory::peak_live_bytes},
+    {"collections", &ebb_memory::collections_major},
+    {"collectNanos", &ebb_memory::collect_ns},
+    {"longestCollectNanos", &ebb_memory::collect_max_ns},
+};
+constexpr jsize kColumnCount = sizeof kColumns / sizeof *kColumns;
+
+jobjectArray columns(JNIEnv* env, jclass) {
+  jobjectArray names =
+      env->NewObjectArray(kColumnCount, env->FindClass("java/lang/String"), nullptr);
+  for (jsize i = 0; names != nullptr && i < kColumnCount; ++i) {
+    env->SetObjectArrayElement(names, i, env->NewStringUTF(kColumns[i].name));
+  }
+  return names;
+}
+
+// The values, in the order of the columns.
+jlongArray memory(JNIEnv* env, jclass) {
+  ebb_memory read{};
+  read.size = sizeof read;
+  if (!check(env, ebb_memory_read(world().context, 0, &read))) return nullptr;
+  jlong values[kColumnCount];
+  for (jsize i = 0; i < kColumnCount; ++i) {
+    values[i] = static_cast<jlong>(read.*kColumns[i].value);
+  }
+  jlongArray result = env->NewLongArray(kColumnCount);
+  if (result != nullptr) env->SetLongArrayRegion(result, 0, kColumnCount, values);
+  return result;
+}
+
+jstring report(JNIEnv* env, jclass, jint top, jboolean json) {
+  ebb_report_options options{};
+  options.size = sizeof options;
+  options.top = static_cast<std::uint32_t>(top);
+  options.json = json ? 1 : 0;
+  char* text = nullptr;
+  if (!check(env, ebb_report(world().context, &options, &text))) return nullptr;
+  jstring result = env->NewStringUTF(text);
+  ebb_text_free(text);
+  return result;
+}
+
+jstring audit(JNIEnv* env, jclass) {
+  return ebb_audit() == EBB_OK ? nullptr : env->NewStringUTF(ebb_last_error());
+}
+
+}  // namespace
+
+bool ebb_jni::register_books(JNIEnv* env, jclass native) {
+  const JNINativeMethod methods[] = {
+      method("adopt", "([JI[J)V", adopt),
+      method("end", "([JII)V", end),
+      method("orphan", "([JI)V", orphan),
+      method("rebook", "(JJ)V", rebook),
+      method("attach", "(JJ)V", attach),
+      method("regionOpen", "(Ljava/lang/String;)J", region_open),
+      method("siteIntern", "(Ljava/lang/String;)I", site_intern),
+      method("columns", "()[Ljava/lang/String;", columns),
+      method("memory", "()[J", memory),
+      method("report", "(IZ)Ljava/lang/String;", report),
+      method("audit", "()Ljava/lang/String;", audit),
+  };
+  return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
+}

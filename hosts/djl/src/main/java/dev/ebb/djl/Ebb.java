@@ -1,0 +1,91 @@
+package dev.ebb.djl;
+
+import dev.ebb.djl.core.Control;
+
+/**
+ * Gives the memory of DJL arrays back once the program has dropped them, closed or not.
+ *
+ * <pre>{@code
+ * Ebb.reclaim(true);
+ * Ebb.budget(Device.cpu(), "2GB");
+ * ...
+ * System.out.println(Ebb.report(10));
+ * }</pre>
+ *
+ * <p>Needs the agent: {@code java -javaagent:ebb-djl.jar}. Without it nothing can be reclaimed soundly: the calls below
+ * then say so once and do nothing, and the program runs as without Ebb.
+ */
+public final class Ebb {
+
+    private Ebb() {}
+
+    /** Switches reclaim, for the whole process, at any time. Returns whether it is on now. */
+    public static boolean reclaim(boolean on) {
+        return Control.current().reclaim(on);
+    }
+
+    /** Whether dropped arrays are given back. */
+    public static boolean isReclaiming() {
+        return Control.current().isReclaiming();
+    }
+
+    /**
+     * Limits what arrays on a device may hold.
+     *
+     * @param device DJL's {@code Device}, or its text: {@code "cpu()"}, {@code "gpu(0)"}. (A signature that named DJL's
+     *     class could not be read by reflection where DJL is in a class loader that this one cannot see.)
+     * @param bytes e.g. {@code "2GB"}, {@code "512 MiB"}
+     * @throws IllegalArgumentException if the text is none
+     */
+    public static void budget(Object device, String bytes) {
+        Control.current().budget(String.valueOf(device), bytes);
+    }
+
+    /** Limits what arrays on a device may hold, in bytes. */
+    public static void budget(Object device, long bytes) {
+        Control.current().budget(String.valueOf(device), Long.toString(bytes));
+    }
+
+    /** Beyond the budget throw an {@link EbbException} (true), or warn once and go on (false, the default). */
+    public static void strict(boolean on) {
+        Control.current().strict(on);
+    }
+
+    /** The books, exact at the time of the call. A safe point: what was dropped comes back here too. */
+    public static Memory memory() {
+        return Memory.of(Control.current().memory());
+    }
+
+    /** Who holds what, by creation site, most bytes first. Sites are known from {@link #trace} on. */
+    public static String report(int top) {
+        return Control.current().report(top, false);
+    }
+
+    /** {@link #report} as JSON; docs/report.md describes it. */
+    public static String reportJson(int top) {
+        return Control.current().report(top, true);
+    }
+
+    /** Records creation sites, the user's file and line, of the arrays made from now on. */
+    public static void trace(boolean on) {
+        Control.current().trace(on);
+    }
+
+    /** Asks the JVM for a collection now and gives back what it finds dropped. Returns how many arrays that were. */
+    public static long collect() {
+        return Control.current().collect();
+    }
+
+    /**
+     * Watches for leaks until closed: arrays made meanwhile, on any thread, that were dropped without being closed.
+     * Arrays that something still reaches at the end were handed out and are none.
+     */
+    public static LeakCheck expectNoLeaks() {
+        return new LeakCheck();
+    }
+
+    /** Checks that the books balance; throws an {@link EbbException} naming the sum that is off. */
+    public static void audit() {
+        Control.current().audit();
+    }
+}

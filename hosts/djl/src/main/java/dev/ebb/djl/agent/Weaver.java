@@ -1,0 +1,167 @@
+package dev.ebb.djl.agent;
+
+import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
+import static net.bytebuddy.matcher.ElementMatchers.isMethod;
+import static net.bytebuddy.matcher.ElementMatchers.isPublic;
+import static net.bytebuddy.matcher.ElementMatchers.isStatic;
+import static net.bytebuddy.matcher.ElementMatchers.named;
+import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
+import static net.bytebuddy.matcher.ElementMatchers.namedOneOf;
+import static net.bytebuddy.matcher.ElementMatchers.none;
+import static net.bytebuddy.matcher.ElementMatchers.not;
+import static net.bytebuddy.matcher.ElementMatchers.takesArgument;
+import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
+
+import dev.ebb.djl.hooks.Hooks;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.reflect.Method;
+import java.nio.Buffer;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.agent.builder.AgentBuilder;
+import net.bytebuddy.asm.Advice;
+import net.bytebuddy.asm.AsmVisitorWrapper;
+import net.bytebuddy.asm.MemberSubstitution;
+import net.bytebuddy.description.method.MethodDescription;
+import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.dynamic.scaffold.TypeValidation;
+import net.bytebuddy.jar.asm.ClassWriter;
+import net.bytebuddy.matcher.ElementMatcher;
+
+/** What is woven into which of DJL's methods, with Byte Buddy; {@link Woven} spares most programs its start. */
+final class Weaver {
+
+    private static final String[] IMPURE = {
+        "randint", "randperm", "normal", "uniform", "dropout", "rnn", "gru", "lstm", "batchNorm", "put", "scatter",
+        "moduleGetParams", "loadModule", "getGradient",
+        "createNdFromByteBuffer" // only the copy in it needs room, and is tried again by itself
+    };
+
+    private Weaver() {}
+
+    /** Weaves the classes of {@link Woven#NAMES}. One that it cannot weave is an exception, whose cause says why. */
+    static ClassFileTransformer transformer() {
+        return new AgentBuilder.Default(new ByteBuddy().with(TypeValidation.DISABLED))
+                .disableClassFormatChanges()
+                .ignore(none())
+                .type(namedOneOf(Woven.NAMES.toArray(String[]::new)))
+                .transform((builder, type, loader, module, domain) -> woven(type.getName(), builder))
+                .makeRaw();
+    }
+
+    private static DynamicType.Builder<?> woven(String type, DynamicType.Builder<?> builder) {
+        return switch (type) {
+            case "ai.djl.ndarray.BaseNDManager" -> managers(builder);
+            case "ai.djl.ndarray.NDScope" -> builder.visit(Advice.to(Advices.ScopeMade.class).on(isConstructor()));
+            case "ai.djl.ndarray.NDArray" -> fenced(builder, reads());
+            case "ai.djl.pytorch.engine.PtNDArray" -> pytorchArrays(builder);
+            case "ai.djl.pytorch.engine.PtNDManager" -> pytorchManagers(builder);
+            case "ai.djl.pytorch.jni.JniUtils" -> pytorchCalls(builder);
+            case "ai.djl.pytorch.jni.IValue", "ai.djl.pytorch.jni.IValueUtils" -> modules(builder);
+            case "ai.djl.onnxruntime.engine.OrtNDArray" -> onnxArrays(builder);
+            case "ai.djl.onnxruntime.engine.OrtSymbolBlock" -> onnxModules(builder);
+            default -> throw new IllegalStateException(type);
+        };
+    }
+
+    private static DynamicType.Builder<?> managers(DynamicType.Builder<?> builder) {
+        return builder.visit(Advice.to(Advices.ManagerMade.class).on(isConstructor()))
+                .visit(Advice.to(Advices.ManagerClosed.class).on(named("close").and(takesArguments(0))))
+                .visit(
+                        MemberSubstitution.relaxed()
+                                .method(named("toList"))
+                                .replaceWith(hook("listed"))
+                                .on(named("getManagedArrays")));
+    }
+
+    private static DynamicType.Builder<?> pytorchArrays(DynamicType.Builder<?> builder) {
+        return builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()))
+                .visit(Advice.to(Advices.Interned.class).on(named("intern")));
+    }
+
+    private static DynamicType.Builder<?> pytorchManagers(DynamicType.Builder<?> builder) {
+        if (!Woven.OWN) {
+            return builder;
+        }
+        ElementMatcher<MethodDescription> fromData =
+                named("create").and(takesArguments(3)).and(takesArgument(0, Buffer.class));
+        return builder.visit(
+                        MemberSubstitution.relaxed()
+                                .method(named("allocateDirect"))
+                                .replaceWith(hook("stage", Object.class, int.class))
+                                .on(fromData))
+                .visit(Advice.to(Advices.Staged.class).on(fromData));
+    }
+
+    private static Method hook(String name, Class<?>... parameters) {
+        try {
+            return Hooks.class.getMethod(name, parameters);
+        } catch (NoSuchMethodException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static DynamicType.Builder<?> pytorchCalls(DynamicType.Builder<?> builder) {
+        DynamicType.Builder<?> woven =
+                builder.visit(Advice.to(Advices.Viewed.class).on(named("getByteBuffer")));
+        if (Woven.OWN) {
+            woven =
+                    woven.visit(Advice.to(Advices.DataSet.class).on(named("set").and(takesArguments(2))))
+                            .visit(
+                                    new AsmVisitorWrapper.ForDeclaredMethods()
+                                            .invokable(named("createNdFromByteBuffer"), new OwnMemoryVisitor())
+                                            .writerFlags(ClassWriter.COMPUTE_FRAMES))
+                            .visit(Advice.to(Advices.Aliased.class).on(named("createNdFromByteBuffer")));
+        }
+        woven =
+                woven.visit(Advice.to(Advices.Retried.class).on(pure()))
+                        .visit(
+                                Advice.to(Advices.Explained.class)
+                                        .on(isPublic().<MethodDescription>and(isStatic()).and(not(pure()))));
+        return fenced(woven, isMethod());
+    }
+
+    /** What may run twice: it makes arrays, and neither draws random numbers nor changes an operand. */
+    private static ElementMatcher<MethodDescription> pure() {
+        return isPublic()
+                .<MethodDescription>and(isStatic())
+                .and(
+                        m -> {
+                            String made = m.getReturnType().asErasure().getSimpleName();
+                            return made.equals("PtNDArray") || made.equals("NDList");
+                        })
+                .and(not(namedOneOf(IMPURE)));
+    }
+
+    /** A module's forward pass may change its buffers, and draw random numbers. */
+    private static DynamicType.Builder<?> modules(DynamicType.Builder<?> builder) {
+        return fenced(builder.visit(Advice.to(Advices.Explained.class).on(isMethod().and(isPublic()))), isMethod());
+    }
+
+    private static DynamicType.Builder<?> onnxModules(DynamicType.Builder<?> builder) {
+        ElementMatcher<MethodDescription> forward = named("forwardInternal");
+        return fenced(builder.visit(Advice.to(Advices.Explained.class).on(forward)), forward);
+    }
+
+    private static DynamicType.Builder<?> onnxArrays(DynamicType.Builder<?> builder) {
+        DynamicType.Builder<?> woven =
+                builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()))
+                        .visit(Advice.to(Advices.Interned.class).on(named("intern")));
+        return fenced(woven, namedOneOf("toByteBuffer", "toStringArray"));
+    }
+
+    /** The methods of {@code NDArray} that read through a direct buffer. */
+    private static ElementMatcher<MethodDescription> reads() {
+        return nameStartsWith("to").<MethodDescription>and(isMethod()).and(m -> !m.isAbstract());
+    }
+
+    private static DynamicType.Builder<?> fenced(
+            DynamicType.Builder<?> builder, ElementMatcher<? super MethodDescription> methods) {
+        if (!Woven.FENCES) {
+            return builder;
+        }
+        return builder.visit(
+                new AsmVisitorWrapper.ForDeclaredMethods()
+                        .invokable(methods, new FenceVisitor())
+                        .writerFlags(ClassWriter.COMPUTE_FRAMES));
+    }
+}

@@ -1,0 +1,36 @@
+package dev.ebb.djl.core;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** What the public API asks for. Only the JDK's types: the answer may come from another copy of Ebb's classes. */
+public interface Control {
+
+    /** This copy's, or the agent's where that is another one. */
+    static Control current() {
+        return EbbRuntime.hasAgent() || !FirstCopy.isAnother() ? EbbRuntime.CONTROL : FirstCopy.CONTROL;
+    }
+
+    boolean reclaim(boolean on);
+
+    boolean isReclaiming();
+
+    void budget(String device, String bytes);
+
+    void strict(boolean on);
+
+    /** By the names of the components of {@code Memory}; empty if Ebb does not work. */
+    Map<String, Long> memory();
+
+    String report(int top, boolean json);
+
+    void trace(boolean on);
+
+    long collect();
+
+    /** Starts a leak check; what it returns ends it and tells the sites of what was dropped, one for each array. */
+    Supplier<List<String>> watchLeaks();
+
+    void audit();
+}

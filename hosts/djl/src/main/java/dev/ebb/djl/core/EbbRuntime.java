@@ -1,0 +1,159 @@
+package dev.ebb.djl.core;
+
+import dev.ebb.djl.EbbException;
+import dev.ebb.djl.hooks.Hooks;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** Behind the public API, in the agent's copy: whether Ebb works in this JVM, and what each call means. */
+public final class EbbRuntime implements Control {
+
+    static final Control CONTROL = new EbbRuntime();
+
+    private static final String NO_AGENT =
+            "the agent is missing, so nothing is reclaimed: start with java -javaagent:ebb-djl.jar";
+
+    private static volatile String problem = NO_AGENT; // null: Ebb works
+
+    private boolean traced;
+
+    private EbbRuntime() {}
+
+    /** Called by the agent. Throws an {@link EbbException} if Ebb cannot work here. */
+    public static void start() {
+        Native.load();
+        Hooks.install(new HookTarget());
+        problem = null;
+        System.setProperty(FirstCopy.STARTED, "true");
+        Properties.apply();
+    }
+
+    /** Why Ebb does nothing, for all calls that follow. */
+    public static void unusable(String why) {
+        if (problem == null) {
+            CONTROL.reclaim(false);
+        }
+        problem = why;
+    }
+
+    /** Whether an agent of this copy has come, however it fared. */
+    static boolean hasAgent() {
+        return problem != NO_AGENT;
+    }
+
+    private static void require(String call) {
+        if (problem != null) {
+            throw new EbbException("[" + call + "] " + problem);
+        }
+    }
+
+    /** Whether Ebb works; if not, that is said once. */
+    private static boolean works() {
+        String why = problem;
+        if (why != null) {
+            Messages.say(why);
+        }
+        return why == null;
+    }
+
+    @Override
+    public boolean reclaim(boolean on) {
+        if (!works()) {
+            return false;
+        }
+        synchronized (this) {
+            Reclaimer.set(on);
+        }
+        Reclaimer.drain();
+        return on;
+    }
+
+    @Override
+    public boolean isReclaiming() {
+        return problem == null && Reclaimer.on();
+    }
+
+    @Override
+    public void budget(String device, String bytes) {
+        if (works()) {
+            Devices.budget(device, bytes);
+        }
+    }
+
+    @Override
+    public void strict(boolean on) {
+        if (works()) {
+            Devices.strict(on);
+        }
+    }
+
+    @Override
+    public Map<String, Long> memory() {
+        if (!works()) {
+            return Map.of();
+        }
+        Reclaimer.drain();
+        return Books.read();
+    }
+
+    @Override
+    public String report(int top, boolean json) {
+        if (!works()) {
+            return json ? "{}" : problem;
+        }
+        Reclaimer.drain();
+        Books.read();
+        return Native.report(Math.max(1, top), json);
+    }
+
+    @Override
+    public synchronized void trace(boolean on) {
+        if (works() && traced != on) {
+            traced = on;
+            Sites.want(on);
+        }
+    }
+
+    @Override
+    public long collect() {
+        if (!works()) {
+            return 0;
+        }
+        long before = memory().get("reclaimed");
+        Reclaimer.collectNow();
+        return memory().get("reclaimed") - before;
+    }
+
+    @Override
+    public Supplier<List<String>> watchLeaks() {
+        require("expectNoLeaks");
+        return LeakWatch.open()::close;
+    }
+
+    @Override
+    public void audit() {
+        require("audit");
+        Books.flush();
+        String off = Native.audit();
+        if (off != null) {
+            throw new EbbException(off);
+        }
+        Map<String, Long> books = memory();
+        long sum = 0;
+        for (String end : List.of("live", "disposed", "regionEnded", "reclaimed", "shutdown")) {
+            sum += books.get(end);
+        }
+        if (books.get("created") != sum) {
+            throw new EbbException("[audit] created is not the sum of what became of it: " + books);
+        }
+    }
+
+    /** Entries of everything that tracks, for tests: none of it may grow with the arrays that come and go. */
+    public static Map<String, Integer> tables() {
+        return Map.of(
+                "loose", Loose.TABLE.size(),
+                "adopted", Adopted.size(),
+                "managers", ManagerWatch.open());
+    }
+}

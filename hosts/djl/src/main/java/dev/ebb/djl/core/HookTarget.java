@@ -1,0 +1,123 @@
+package dev.ebb.djl.core;
+
+import dev.ebb.djl.hooks.Hooks;
+import java.nio.ByteBuffer;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collector;
+
+/** What woven code does. */
+final class HookTarget implements Hooks.Target {
+
+    private static final boolean WEAK = !Boolean.getBoolean("ebb.without.weakMaps");
+    private static final boolean OWN = !Boolean.getBoolean("ebb.without.ownMemory");
+
+    @Override
+    public ConcurrentHashMap<String, Object> resources(
+            Object manager, ConcurrentHashMap<String, Object> stock) {
+        if (!WEAK || stock instanceof ManagerMap || !Kinds.knowsManager(manager)) {
+            return stock;
+        }
+        ManagerMap map = new ManagerMap(manager);
+        map.putAll(stock);
+        return map;
+    }
+
+    @Override
+    public ConcurrentHashMap<String, Object> tempResources(
+            Object manager, ConcurrentHashMap<String, Object> stock) {
+        if (!WEAK || stock instanceof LentMap || !Kinds.knowsManager(manager)) {
+            return stock;
+        }
+        LentMap map = new LentMap(manager, Devices.idOf(ManagerShape.of(manager).deviceOf(manager)));
+        map.putAll(stock);
+        return map;
+    }
+
+    @Override
+    public void safePoint(Object array) {
+        Reclaimer.safePoint(0);
+    }
+
+    @Override
+    public void managerClosed(Object manager) {
+        Reclaimer.drain();
+    }
+
+    @Override
+    public long ownMemory(long handle, Object manager, ByteBuffer data) {
+        return Staging.mayAlias(data) ? handle : PyTorchAdapter.ofManager(manager).ownMemory(handle, data);
+    }
+
+    @Override
+    public ByteBuffer alias(ByteBuffer data) {
+        return Staging.mayAlias(data) ? data : null;
+    }
+
+    @Override
+    public void aliased(Object array) {
+        if (Staging.ALIASES && Kinds.of(array) instanceof EngineAdapter adapter) {
+            ManagerMap map = ManagerShape.mapOf(adapter.manager(array));
+            if (map != null) {
+                map.keepAlias(array, adapter);
+            }
+        }
+    }
+
+    @Override
+    public ByteBuffer stage(Object manager, int capacity) {
+        return Staging.take(capacity);
+    }
+
+    @Override
+    public void unstage() {
+        Staging.giveBack();
+    }
+
+    @Override
+    public boolean set(Object array, ByteBuffer data) {
+        return OWN && Kinds.of(array) instanceof EngineAdapter adapter && adapter.set(array, data);
+    }
+
+    @Override
+    public ByteBuffer pin(Object array, ByteBuffer view) {
+        return Native.keepWith(view, array) ? view : copied(view);
+    }
+
+    /** Where this JVM's buffers cannot keep another object: memory of its own. */
+    private static ByteBuffer copied(ByteBuffer view) {
+        return ByteBuffer.allocateDirect(view.remaining()).order(view.order()).put(view.duplicate()).flip();
+    }
+
+    @Override
+    public Throwable failed(Throwable thrown, boolean again) {
+        return OutOfMemory.handle(thrown, again);
+    }
+
+    @Override
+    public Throwable explained(Throwable thrown) {
+        return OutOfMemory.explain(thrown);
+    }
+
+    @Override
+    public void changed(Object array) {
+        if (Kinds.of(array) instanceof EngineAdapter adapter) {
+            Watch watch = ManagerShape.watchOf(adapter.manager(array), adapter.uid(array));
+            Object handle = watch == null ? null : watch.handle.get();
+            if (handle != null) {
+                watch.stripe.rebook(watch, adapter.bytes(handle));
+            }
+        }
+    }
+
+    @Override
+    public Collector<Object, ?, List<Object>> listed() {
+        return Alive.collector();
+    }
+
+    @Override
+    public IdentityHashMap<Object, Object> scope(IdentityHashMap<Object, Object> stock) {
+        return WEAK ? new ScopeMap() : stock;
+    }
+}

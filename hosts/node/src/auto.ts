@@ -1,4 +1,0 @@
-// `node --import ebb-tfjs/auto app.js`: reclaim from the start, settings from the environment.
-import { applyEnvironment } from './settings';
-
-applyEnvironment();

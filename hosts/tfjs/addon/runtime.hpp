@@ -1,0 +1,59 @@
+// One isolate's door to Ebb's own tensors on one device: the arrays through which JavaScript calls
+// operations. The tensors are the isolate's, in its one context.
+//
+// An operation is one crossing without arguments or results: both lie in arrays that the two sides
+// share, all of doubles (handles are below 2^53).
+//
+//   head        operation, how many inputs, views, attributes, results (before: at most)
+//   inputs      handles; 0 for an optional one that is not there
+//   views       inputs that are taken in another shape, for this operation only; for each: which
+//               input, dtype, rank, sizes
+//   attributes  flat, as ebb_op_run takes them
+//   results     for each: handle, dtype, rank, sizes
+//
+// What JavaScript has ended goes first, so that the operation finds its memory still in the caches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bridge.hpp"
+
+namespace ebb::node {
+
+constexpr std::size_t kShared = 5;
+
+class Runtime {
+ public:
+  Runtime(World& world, std::string device) : world_(world), device_name_(std::move(device)) {}
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  ebb_status open();
+  World& world() const { return world_; }
+  ebb_context context() const { return world_.context(); }
+  ebb_device device() const { return device_; }
+
+  // The shared arrays; JavaScript brings larger ones when an operation needs them.
+  void share(napi_env env, const napi_value* arrays);
+  ebb_status run();
+
+ private:
+  ebb_status make_view(const double* given);
+  ebb_status call(std::size_t inputs);
+
+  World& world_;
+  const std::string device_name_;
+  ebb_device device_ = 0;
+  double* head_ = nullptr;
+  double* inputs_ = nullptr;
+  double* views_ = nullptr;
+  double* attributes_ = nullptr;
+  double* results_ = nullptr;
+  napi_ref kept_[kShared] = {};
+  std::vector<ebb_handle> handles_;
+  std::vector<ebb_op_result> made_;
+};
+
+}  // namespace ebb::node

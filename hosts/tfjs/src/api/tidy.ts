@@ -1,0 +1,73 @@
+// `tidy` for functions that may wait.
+import { tensorsIn } from '../engine/containers';
+import type { Hooks } from '../engine/hooks';
+import { ownerNow } from '../engine/owner';
+import type { Scope } from '../engine/tfjs';
+import { badArgument } from '../errors';
+import { endStorage, runInRegion, storageStarted } from '../node/async_region';
+import { requireHooks } from './require_hooks';
+
+/**
+ * Runs a function and ends the tensors made in it when it is done, except those that it returns, wherever
+ * they are in its result, and those that were kept. The function may be async: its tensors live until its
+ * promise settles, whatever else runs meanwhile.
+ */
+export function tidy<T>(run: () => T): T;
+export function tidy<T>(name: string, run: () => T): T;
+export function tidy<T>(nameOrRun: string | (() => T), maybeRun?: () => T): T {
+  const name = typeof nameOrRun === 'string' ? nameOrRun : 'ebb.tidy';
+  const run = typeof nameOrRun === 'string' ? maybeRun : nameOrRun;
+  if (typeof run !== 'function')
+    throw badArgument('tidy', run, 'a function, or a name and a function');
+  const installed = requireHooks('tidy');
+  const region = open(installed, name);
+  const started = storageStarted();
+  let result: T;
+  try {
+    result = runInRegion(region, run);
+  } catch (error) {
+    close(installed, region, undefined, started);
+    throw error;
+  }
+  if (!isPromise(result)) {
+    close(installed, region, result, started);
+    return result;
+  }
+  installed.scopes.pop(region);
+  return result.then(
+    (value) => {
+      finish(installed, region, value);
+      return value;
+    },
+    (error: unknown) => {
+      finish(installed, region, undefined);
+      throw error;
+    },
+  ) as T;
+}
+
+function open(installed: Hooks, name: string): Scope {
+  const parent = ownerNow(installed.engine);
+  const region = installed.scopes.start(name);
+  region.parent = parent;
+  region.region = region;
+  return region;
+}
+
+/** It never waited. */
+function close(installed: Hooks, region: Scope, result: unknown, started: boolean): void {
+  if (!started) endStorage();
+  installed.scopes.pop(region);
+  finish(installed, region, result);
+}
+
+function finish(installed: Hooks, region: Scope, result: unknown): void {
+  const returned = tensorsIn(result);
+  installed.scopes.release(region, returned);
+  installed.scopes.handOver(region, returned);
+  installed.safePoint();
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof (value as { then?: unknown } | null)?.then === 'function';
+}

@@ -1,0 +1,203 @@
+// Calling the core's operations: one crossing each, arguments and results in arrays that both sides share
+// (addon/runtime.hpp says what lies where).
+import type { TensorInfo } from '@tensorflow/tfjs-core';
+import { world } from '../books/world';
+import { EbbError } from '../errors';
+import { type HostRuntime } from '../host';
+import { Head, MOST_AXES, Result } from '../shared';
+import { DTYPES, EbbData } from './data';
+
+function widened(array: Float64Array): Float64Array<ArrayBuffer> {
+  const wider = new Float64Array(array.length * 4);
+  wider.set(array);
+  return wider;
+}
+
+/** As a small integer where it is one: arrays of those are what V8 is best at. */
+const whole = (size: number): number => ((size | 0) === size ? size | 0 : size);
+
+/** The shape whose rank lies at `at`. Literals make arrays of just that length. */
+function shapeIn(results: Float64Array, at: number): number[] {
+  const rank = results[at] as number;
+  if (rank === 0) return [];
+  const a = whole(results[at + 1] as number);
+  if (rank === 1) return [a];
+  const b = whole(results[at + 2] as number);
+  switch (rank) {
+    case 2:
+      return [a, b];
+    case 3:
+      return [a, b, whole(results[at + 3] as number)];
+    case 4:
+      return [a, b, whole(results[at + 3] as number), whole(results[at + 4] as number)];
+    default:
+      return Array.from(results.subarray(at + 1, at + 1 + rank), whole);
+  }
+}
+
+export class Runtime {
+  private readonly world = world();
+  private readonly functions: HostRuntime;
+  private readonly head = new Float64Array(Head.HeadSize);
+  private inputs = new Float64Array(64);
+  private views = new Float64Array(64 * Result.ResultSize);
+  private attributes = new Float64Array(256);
+  private results = new Float64Array(64 * Result.ResultSize);
+  private inputCount = 0;
+  private viewCount = 0;
+  private attributeCount = 0;
+  /** How many pieces of data operations have made. */
+  born = 0;
+
+  constructor(device: string) {
+    this.functions = this.world.host.runtime(device);
+    this.share();
+  }
+
+  get device(): number {
+    return this.functions.device;
+  }
+
+  begin(): void {
+    this.inputCount = 0;
+    this.viewCount = 0;
+    this.attributeCount = 0;
+  }
+
+  input(handle: number): void {
+    if (this.inputCount === this.inputs.length) {
+      this.inputs = widened(this.inputs);
+      this.views = widened(this.views);
+      this.share();
+    }
+    this.inputs[this.inputCount++] = handle;
+  }
+
+  /** An input that the operation is to see in this shape, of as many elements. */
+  inputAs(handle: number, dtype: number, shape: readonly number[]): void {
+    const rank = shape.length;
+    if (rank > MOST_AXES) {
+      throw new EbbError(
+        'EBB_INVALID_ARGUMENT',
+        `[tensor] Received ${rank} axes; allowed: at most ${MOST_AXES}.`,
+      );
+    }
+    this.input(handle);
+    const { views } = this;
+    const at = this.viewCount++ * Result.ResultSize;
+    views[at + Result.Handle] = this.inputCount - 1;
+    views[at + Result.ResultDtype] = dtype;
+    views[at + Result.ResultRank] = rank;
+    for (let i = 0; i < rank; i++) views[at + Result.Sizes + i] = shape[i] as number;
+  }
+
+  number(value: number): void {
+    if (this.attributeCount === this.attributes.length) {
+      this.attributes = widened(this.attributes);
+      this.share();
+    }
+    this.attributes[this.attributeCount++] = value;
+  }
+
+  list(values: ArrayLike<number>): void {
+    this.number(values.length);
+    for (let i = 0; i < values.length; i++) this.number(values[i] as number);
+  }
+
+  /** Makes room for an operation with this many results. */
+  expect(results: number): void {
+    if (results * Result.ResultSize <= this.results.length) return;
+    this.results = new Float64Array(results * 2 * Result.ResultSize);
+    this.share();
+  }
+
+  one(op: number): EbbData {
+    this.call(op, 1);
+    return this.result(0);
+  }
+
+  many(op: number): EbbData[] {
+    this.call(op, this.results.length / Result.ResultSize);
+    const count = this.head[Head.Results] as number;
+    const all: EbbData[] = [];
+    for (let i = 0; i < count; i++) all.push(this.result(i));
+    return all;
+  }
+
+  write(dtype: number, shape: readonly number[], values: ArrayBufferView): number {
+    return this.functions.write(dtype, shape, values);
+  }
+
+  view(handle: number, dtype: number, shape: readonly number[]): number {
+    return this.functions.view(handle, dtype, shape);
+  }
+
+  read(handle: number, into: ArrayBufferView): void {
+    this.functions.read(handle, into);
+  }
+
+  /** Fills the array when the device has come so far; nothing waits meanwhile. */
+  async readLater(handle: number, into: ArrayBufferView): Promise<void> {
+    const { functions } = this;
+    const read = functions.readBegin(handle);
+    try {
+      for (let polls = 0; functions.readPoll(read) === 0; polls++) await nextRound(polls);
+      functions.readEnd(read, into);
+    } catch (error) {
+      functions.readDrop(read);
+      throw error;
+    }
+  }
+
+  /** Ends data: with the next operation, or now if it is large. */
+  end(data: EbbData, bytes: number): void {
+    if (data.slot < 0) {
+      this.endHandle(data.handle, bytes);
+    } else {
+      this.world.endSlot(data.slot, bytes);
+      data.slot = -1;
+      data.first = undefined;
+    }
+    data.handle = 0;
+  }
+
+  endHandle(handle: number, bytes: number): void {
+    this.world.end(handle, bytes);
+  }
+
+  private call(op: number, room: number): void {
+    const { head } = this;
+    head[Head.Op] = op;
+    head[Head.Inputs] = this.inputCount;
+    head[Head.Views] = this.viewCount;
+    head[Head.Attributes] = this.attributeCount;
+    head[Head.Results] = room;
+    this.functions.run();
+  }
+
+  protected result(index: number): EbbData {
+    const { results } = this;
+    const at = index * Result.ResultSize;
+    this.born++;
+    return new EbbData(
+      results[at + Result.Handle] as number,
+      shapeIn(results, at + Result.ResultRank),
+      DTYPES[results[at + Result.ResultDtype] as number] as TensorInfo['dtype'],
+    );
+  }
+
+  private share(): void {
+    const { head, inputs, views, attributes, results } = this;
+    this.functions.share(head, inputs, views, attributes, results);
+  }
+}
+
+/** So many times a read is looked at in the very next round of the loop; then once in a millisecond. */
+const EAGER_POLLS = 64;
+
+function nextRound(polls: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (polls < EAGER_POLLS) setImmediate(resolve);
+    else setTimeout(resolve, 1);
+  });
+}

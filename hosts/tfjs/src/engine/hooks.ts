@@ -1,0 +1,200 @@
+// Where Ebb touches TensorFlow.js: the engine's methods, replaced on the one engine there is. Nothing is
+// touched before the first `reclaim.on()`, `trace.on()`, `tidy` or `expectNoLeaks`.
+import { Books } from '../books/books';
+import { Idle } from '../books/idle';
+import { Sites } from '../books/sites';
+import { type World, world } from '../books/world';
+import { host, ofIsolate } from '../host';
+import { currentRegion } from '../node/async_region';
+import { Calls } from './calls';
+import { seeClass } from './classes';
+import { rememberSite } from './disposed';
+import { SortCaches } from './layers';
+import { keepRecords } from './records';
+import { Scopes } from './scopes';
+import {
+  type Backend,
+  currentEngine,
+  type DataRecord,
+  type Engine,
+  isVariable,
+  OP_SUFFIX,
+  recordOf,
+  type Tensor,
+} from './tfjs';
+import { Variables } from './variables';
+
+export class Hooks {
+  readonly books: Books;
+  readonly scopes: Scopes;
+  readonly calls: Calls;
+  readonly variables: Variables;
+  readonly sites: Sites;
+  readonly idle: Idle;
+  /** How many want to know what is born in their region. */
+  observers = 0;
+
+  constructor(
+    readonly engine: Engine,
+    readonly world: World,
+  ) {
+    const { disposeTensor, runKernelFunc } = engine;
+    this.books = new Books(world, engine, (tensor) => disposeTensor.call(engine, tensor));
+    this.sites = sites();
+    this.scopes = new Scopes(engine, this.books);
+    this.calls = new Calls(engine, this.books, (call) => runKernelFunc.call(engine, call));
+    this.variables = new Variables(this.books);
+    this.idle = new Idle(this.books);
+    const sortCaches = new SortCaches(engine.ENV);
+    world.beforeMajor(() => sortCaches.evict());
+    this.books.onBackend = (backend) => this.calls.adopt(backend);
+    const { state } = engine;
+    this.books.bornBefore(state.numTensors, state.numBytes);
+    keepRecords(engine);
+    this.hookTracking();
+    this.hookEnds();
+    this.hookScopes();
+    this.hookVariables();
+  }
+
+  /** A safe point, unless a kernel runs. */
+  safePoint(): void {
+    if (this.calls.running === 0) this.books.drain();
+  }
+
+  private hookTracking(): void {
+    const { engine, books, scopes, calls } = this;
+    const { makeTensor, moveData } = engine;
+    let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
+    const tracked = (tensor: Tensor, backend?: Backend): void => {
+      const site = this.sites.on
+        ? engine.state.activeScope?.site || this.sites.search(entry, 2 + this.sites.frames)
+        : 0;
+      books.born(tensor, recordOf(engine, tensor, backend), site);
+      if (isVariable(tensor)) this.variables.watched(tensor);
+      else scopes.track(tensor, true);
+      if (this.observers > 0) this.observe(tensor.id);
+      seeClass(tensor, this.sites);
+      this.idle.arm();
+    };
+    entry = tracked;
+    engine.trackTensor = tracked;
+    engine.makeTensor = (values, shape, dtype, backend) => {
+      if (calls.running === 0)
+        books.lookAtBirth((values as ArrayBufferView | null)?.byteLength ?? 0);
+      entry = engine.makeTensor;
+      try {
+        const tensor = makeTensor.call(engine, values, shape, dtype, backend);
+        if (dtype === 'string')
+          books.sized(engine.state.tensorInfo.get(tensor.dataId) as DataRecord);
+        return tensor;
+      } finally {
+        entry = tracked;
+      }
+    };
+    engine.moveData = (backend, dataId) => {
+      books.moving(dataId, () => moveData.call(engine, backend, dataId));
+    };
+    engine.runKernelFunc = (call) => calls.call(call);
+  }
+
+  private hookEnds(): void {
+    const { engine, books } = this;
+    const { disposeTensor, memory, reset } = engine;
+    engine.disposeTensor = (tensor) => {
+      if (this.sites.on) this.remember(tensor);
+      if (books.ending(tensor)) disposeTensor.call(engine, tensor);
+    };
+    engine.memory = () => {
+      this.safePoint();
+      return memory.call(engine);
+    };
+    engine.reset = () => {
+      reset.call(engine);
+      books.reset();
+      keepRecords(engine);
+      engine.state.registeredVariables = this.variables.wrap(engine.state.registeredVariables);
+    };
+  }
+
+  private hookScopes(): void {
+    const { engine, scopes, books, calls, sites } = this;
+    const { captureStackTrace } = Error;
+    engine.startScope = (name) => {
+      let site = 0;
+      if (sites.on) {
+        site = engine.state.activeScope?.site ?? 0;
+        if (site === 0 && name?.endsWith(OP_SUFFIX)) {
+          captureStackTrace(sites.beforeOperation(name), engine.startScope);
+          site = sites.ofOperation(name, engine.startScope);
+        }
+      }
+      scopes.start(name, site);
+    };
+    engine.endScope = (result) => {
+      scopes.end(result);
+      if (calls.running === 0) books.lookForNotices();
+    };
+    engine.track = (tensor) => {
+      scopes.track(tensor, books.slots.find(tensor.id) >= 0);
+      return tensor;
+    };
+  }
+
+  private hookVariables(): void {
+    const { engine, books, variables } = this;
+    const { disposeVariable, makeVariable } = engine;
+    engine.state.registeredVariables = variables.wrap(engine.state.registeredVariables);
+    books.onReclaimed = (slot) => {
+      const name = books.slots.name(slot);
+      if (name !== undefined) variables.ended(name, books.slots.id(slot));
+      if (this.observers > 0) {
+        this.reclaimedInside.set(books.slots.id(slot), books.slots.site(slot));
+      }
+    };
+    engine.disposeVariable = (variable) => {
+      disposeVariable.call(engine, variable);
+      variables.ended(variable.name, variable.id);
+    };
+    engine.makeVariable = (initial, trainable, name, dtype) => {
+      if (name && this.calls.running === 0 && variables.mayBeStale(name))
+        books.collect(true, false);
+      return makeVariable.call(engine, initial, trainable, name, dtype);
+    };
+  }
+
+  /** Where a tensor that is about to end was made. */
+  private remember(tensor: Tensor): void {
+    const slot = this.books.slots.find(tensor.id);
+    if (slot >= 0) rememberSite(tensor, this.books.slots.site(slot));
+  }
+
+  /** Ids, and creation sites, of tensors given back while somebody observes. */
+  readonly reclaimedInside = new Map<number, number>();
+
+  private observe(id: number): void {
+    for (let region = currentRegion(); region !== undefined; region = region.parent) {
+      if (region.births !== undefined && id >= (region.firstId as number)) region.births.push(id);
+    }
+  }
+}
+
+/** Where an engine keeps its hooks: a program may have several, and several copies of this package find them. */
+const HOOKS = Symbol.for('ebb-tfjs.hooks');
+type Hooked = Engine & { [HOOKS]?: Hooks };
+
+export function sites(): Sites {
+  return ofIsolate('sites', () => new Sites(host()));
+}
+
+/** The hooks, put in place if they are not; undefined without an engine. */
+export function hooks(): Hooks | undefined {
+  const engine = currentEngine() as Hooked | undefined;
+  if (engine === undefined) return undefined;
+  return (engine[HOOKS] ??= new Hooks(engine, world()));
+}
+
+/** The hooks, if they are in place. */
+export function hooksIfAny(): Hooks | undefined {
+  return (currentEngine() as Hooked | undefined)?.[HOOKS];
+}

@@ -1,0 +1,133 @@
+// What Ebb needs of the place where it runs.
+import type { Tensor } from './engine/tfjs';
+import { EbbError } from './errors';
+import { VERSION } from './shared';
+
+/** The functions for Ebb's own tensors on one device. Arguments and results of `run` lie in the shared arrays. */
+export interface HostRuntime {
+  readonly device: number;
+  share(
+    head: Float64Array,
+    inputs: Float64Array,
+    views: Float64Array,
+    attributes: Float64Array,
+    results: Float64Array,
+  ): void;
+  run(): void;
+  write(dtype: number, shape: readonly number[], values: ArrayBufferView): number;
+  /** Another tensor over the same memory. */
+  view(handle: number, dtype: number, shape: readonly number[]): number;
+  read(handle: number, into: ArrayBufferView): void;
+  readBegin(handle: number): number;
+  readPoll(read: number): number;
+  readEnd(read: number, into: ArrayBufferView): void;
+  readDrop(read: number): void;
+}
+
+/**
+ * What stands between TensorFlow.js and the core: the only way into it. In Node this is the addon, in a page the core as
+ * WebAssembly. README.md says what lies in the shared arrays, and who calls what when.
+ */
+export interface Host {
+  /** LAYOUT, as the host was built with it. */
+  readonly layout: number;
+  open(
+    collect: (kind: number) => void,
+    slate: Float64Array,
+    queue: Float64Array,
+    ended: Uint32Array,
+    signals: Uint32Array,
+  ): void;
+
+  // Each of these begins with what is in the queue.
+  /** Books and watches a tensor of another runtime. */
+  watch(tensor: Tensor): void;
+  /** The same for one that was born before anybody watched. */
+  book(): void;
+  /** Watches data of Ebb's own, or one more tensor over it. */
+  watchOwn(object: object): void;
+  flush(): void;
+  rebook(slot: number, device: number, bytes: number): void;
+
+  /** What a slot watches, while it can be reached. */
+  object(slot: number): object | undefined;
+
+  // Each of these says how many slots it left in `ended`; a full array means that there are more (`takeEnded`).
+  /** `upcoming`: bytes that are about to be made on the device; `scoped`: what is made now will end with a scope. */
+  safePoint(device: number, upcoming: number, scoped: boolean): number;
+  /** A look from a timer; the slate says when the next is due. */
+  idle(): number;
+  collect(major: boolean, rationed: boolean): number;
+  makeRoom(device: number, bytes: number): number;
+  takeEnded(): number;
+  takeWarning(): string;
+
+  reclaim(on: boolean): void;
+  reclaiming(): boolean;
+
+  /** Opens a device of another runtime with the process's budget, or this one if the user chose none. */
+  device(name: string, otherwise: number): number;
+  runtime(device: string): HostRuntime;
+  /** The budget of Ebb's own memory where the user chose none. */
+  limitOwn(device: number, otherwise: number): void;
+  setBudget(bytes: number, strict: boolean): void;
+  budget(): number;
+  /** The least of the open GPUs' budgets; 0 if there is none. */
+  gpuBudget(): number;
+  trim(bytes: number): number;
+  memoryLimit(): number;
+  parseBytes(text: string): number;
+
+  /** The counters of ebb_memory, as COLUMNS names them. */
+  memory(everywhere: boolean, device: number): number[];
+  audit(): void;
+  setTrace(on: boolean): void;
+  site(text: string): number;
+  report(top: number, json: boolean, everywhere: boolean): string;
+  snapshot(path: string): void;
+  version(): string;
+  tableHash(): number;
+}
+
+/** What an isolate has once, however many copies of this package are loaded into it: jest makes one for each file. */
+interface Isolate {
+  readonly version: string;
+  readonly host: Host;
+  readonly parts: Map<string, unknown>;
+}
+
+const ISOLATE = Symbol.for('ebb-tfjs.isolate');
+type Marked = { [ISOLATE]?: Isolate };
+
+let make: (() => Host) | undefined;
+let found: Isolate | undefined;
+
+/** Says how the host is made: once it is needed, once for each isolate. */
+export function provideHost(how: () => Host): void {
+  make ??= how;
+}
+
+/** By the global object, for copies with an addon each; by the addon, for copies with a global object each. */
+function find(): Isolate {
+  const global = globalThis as Marked;
+  const host = global[ISOLATE]?.host ?? (make as () => Host)();
+  const isolate = ((host as Marked)[ISOLATE] ??= { version: VERSION, host, parts: new Map() });
+  if (isolate.version !== VERSION) {
+    throw new EbbError(
+      'EBB_UNSUPPORTED',
+      `[ebb-tfjs] Version ${isolate.version} is at work here already, this is ${VERSION}; install one of them.`,
+    );
+  }
+  return (global[ISOLATE] = isolate);
+}
+
+export function host(): Host {
+  return (found ??= find()).host;
+}
+
+/** Something that the copies of this package share. */
+export function ofIsolate<T>(name: string, first: () => T): T {
+  const { parts } = (found ??= find());
+  if (!parts.has(name)) parts.set(name, first());
+  return parts.get(name) as T;
+}

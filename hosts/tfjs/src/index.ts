@@ -1,0 +1,34 @@
+/**
+ * Ebb for TensorFlow.js: gives back the memory of tensors that nobody can reach any more, under whatever
+ * backend is used.
+ *
+ * ```js
+ * const ebb = require('ebb-tfjs');
+ * ebb.reclaim.on();
+ * ```
+ */
+import { onWhenReady } from './api/reclaim';
+import { host } from './host';
+import './node/addon';
+import { applyEnvironment, flag } from './node/settings';
+
+export { budget, type BudgetOptions, trim } from './api/budget';
+export { collect } from './api/collect';
+export { EbbError } from './errors';
+export { expectNoLeaks, type LeakOptions } from './api/leaks';
+export {
+  audit,
+  memory,
+  type Memory,
+  type MemoryOptions,
+  report,
+  type ReportOptions,
+  snapshot,
+} from './api/memory';
+export { reclaim, type ReclaimOptions } from './api/reclaim';
+export { tidy } from './api/tidy';
+export { trace, type TraceOptions } from './api/trace';
+
+// The switch is the process's: a worker begun while it is on reclaims as well.
+if (flag('EBB_RECLAIM')) applyEnvironment();
+else if (host().reclaiming()) onWhenReady({ variables: flag('EBB_VARIABLES', true) });

@@ -1,0 +1,249 @@
+// What a Context names: the root region, the handle table, the orphan queue and the books of one
+// host. Bodies are found without a lock, so they are never destroyed: one whose context has ended
+// and that holds nothing any more serves the next. So every call says which context it means, and
+// `enter` compares under the lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "ebb/base/spin_lock.hpp"
+#include "ebb/memory/orphan_queue.hpp"
+#include "ebb/tensor/context.hpp"
+#include "tensor/key_map.hpp"
+#include "tensor/record_arena.hpp"
+
+namespace ebb {
+
+std::uint64_t steady_ns() noexcept;
+
+class ContextBody {
+ public:
+  ContextBody();
+
+  // Whether that context is open here; a hint, outside the lock. Zero names none.
+  bool serves(ContextId id) const noexcept {
+    return id != 0 && open_id_.load(std::memory_order_relaxed) == id;
+  }
+  bool close(ContextId id);
+  std::string name(ContextId id);
+
+  Handle make(ContextId id, const TensorSpec& spec);
+  MadeTensor make_held(ContextId id, const TensorSpec& spec);
+  Handle view(ContextId id, Handle base, std::uint64_t byte_offset, const TensorSpec& spec);
+  Handle strided_view(ContextId id, Handle base, const Operand& seen, std::uint64_t byte_offset,
+                      const Strides& strides, const TensorSpec& spec);
+  Handle share(ContextId id, Handle handle, RegionId region);
+  Handle adopt(ContextId id, const ForeignSpec& spec);
+  void rebook(ContextId id, Handle handle, Device* device, std::uint64_t bytes);
+  bool dispose(ContextId id, Handle handle);
+  std::uint64_t end_all(ContextId id, std::span<const Handle> handles, Reason reason);
+  void made_at(ContextId id, Handle handle, SiteId site);
+  TensorInfo describe(ContextId id, Handle handle);
+  StorageRef hold(ContextId id, Handle handle);
+  bool resolve(ContextId id, std::span<const Handle> handles, std::span<Operand> operands,
+               std::string_view who);
+  void make_dense(ContextId id, Handle handle, Operand& operand);
+  Handle hold_by_name(ContextId id, Handle handle);
+  static std::span<std::byte> held_data(Handle hold);
+  static bool release_by_name(Handle hold);
+
+  RegionId root(ContextId id);
+  RegionId open(ContextId id, RegionId parent, std::string_view label);
+  bool close(ContextId id, RegionId region);
+  void attach(ContextId id, RegionId region, Handle handle);
+  void attach_temporarily(ContextId id, RegionId region, Handle handle);
+  void detach(ContextId id, Handle handle);
+  void move_to_parent(ContextId id, Handle handle);
+  void cap(ContextId id, RegionId region);
+  RegionId shortest_lived(ContextId id, std::span<const Handle> handles);
+  RegionInfo describe_region(ContextId id, RegionId region);
+
+  static void orphan(Handle handle) noexcept;
+  Drained safe_point(ContextId id, Device* device, std::uint64_t upcoming, bool scoped);
+  Drained collect(ContextId id, Collection kind, bool rationed);
+  Drained make_room(ContextId id, Device& device, std::uint64_t bytes);
+  std::uint32_t idle(ContextId id, Drained* drained);
+  Drained walk(ContextId id, std::uint64_t list, std::uint64_t entries);
+
+  MemoryReading memory(ContextId id, const Device* device);
+  static MemoryReading total_memory(const Device* device);
+  static void audit();
+  std::vector<SiteHolding> holdings(ContextId id, const Device* device, By by);
+  static std::vector<SiteHolding> total_holdings(const Device* device, By by);
+
+ private:
+  friend class StorageRef;
+  friend class ContextRegistry;
+  friend class SnapshotWriter;
+  class EndBatch;
+  template <std::size_t kMost>
+  class EndBatchOf;
+  using OneEnd = EndBatchOf<1>;
+  using ManyEnds = EndBatchOf<32>;
+  class OwnLadder;
+  class ForeignLadder;
+  class ClimbScope;
+  class Visit;
+  enum class Scope : std::uint8_t { kOwn, kAll };
+  // Of the host's thread: to collect at its next safe point, because another context could use the
+  // memory, or because a thread of this one waits for it.
+  enum class Asked : std::uint8_t { kNothing, kByOthers, kByOwnThread };
+  using Lock = std::unique_lock<SpinLock>;
+
+  // The handle table, which leads from a bare handle to its context.
+  struct Records : SlotTable<TensorRecord> {
+    explicit Records(ContextBody& body) : context(body) {}
+    ContextBody& context;
+  };
+  // What a new record says of its tensor.
+  struct Entry {
+    DType dtype;
+    std::span<const std::int64_t> dims;
+    SiteId site;
+    std::uint64_t tag;
+    std::uint8_t flags;
+  };
+  struct Born {
+    Handle handle;
+    Storage* storage;
+  };
+  struct Found {
+    ContextBody* context;
+    TensorRecord* record;  // null: it has ended, and so has the rest
+    Lock lock;
+  };
+
+  void reopen(ContextOptions options, ContextId id);
+  void await_visitors(Lock& lock) noexcept;
+  void await_notices() noexcept;
+  void retire_if_empty() noexcept;
+
+  // The lock, in the context of that name. Throws kStaleHandle where it has ended.
+  Lock enter(ContextId id, std::string_view who);
+  // The same outside the lock: for calls that have nothing to do, and before a climb is blamed.
+  void check_open(ContextId id, std::string_view who) {
+    if (!serves(id)) [[unlikely]]
+      enter(id, who);
+  }
+  [[noreturn]] static void raise_ended(Lock& lock, std::string_view who);
+
+  // Under lock_. Those that take the lock release it before they throw.
+  bool closed() const noexcept { return open_id_.load(std::memory_order_relaxed) == 0; }
+  TensorRecord& live(Lock& lock, Handle handle, std::string_view who);
+  Handle enter_view(Lock& lock, Storage& storage, std::uint64_t offset, const Strides* strides,
+                    const TensorSpec& spec);
+  TensorRecord& live_and_dense(Lock& lock, ContextId id, Handle handle, std::string_view who);
+  static void take(Operand& operand, const TensorRecord& record, StorageRef& old) noexcept;
+  bool take_if_rebound(Lock& lock, Handle handle, Operand& operand, StorageRef& old) noexcept;
+  void rebind(TensorRecord& record, Storage& storage, EndBatch& batch) noexcept;
+  [[noreturn]] void raise_stale(Lock& lock, Handle handle, std::string_view who);
+  Region& region(Lock& lock, RegionId id, std::string_view who);
+  Region& open_to(Lock& lock, RegionId id, std::string_view who);  // not capped
+  std::pair<TensorRecord&, Storage&> acquire(Lock& lock);
+  void enter_storage(Storage& storage, Device& device, std::uint64_t bytes) noexcept;
+  void book_foreign(Device& device, std::uint64_t bytes) noexcept;
+  void enter(TensorRecord& record, Storage& storage, Region& region, const Entry& entry) noexcept;
+  void end(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
+  void end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
+  void end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept;
+  void leave_table(TensorRecord& record) noexcept;
+  void leave_waiting(TensorRecord& record) noexcept;
+  void notice(TensorRecord& record) noexcept;
+  void take_notices() noexcept;
+  TensorRecord* next_waiting(Scope scope) const noexcept;
+  Region& settled(Region& region) noexcept;
+  WaitingList& waiting_list_of(const TensorRecord& record) noexcept;
+  Ledger& ledger(const Device& device) noexcept { return ledgers_[device.index()]; }
+  std::atomic<std::uint64_t>& last_birth(const Device& device) noexcept {
+    return last_births_[device.index()];
+  }
+  Books books(const Device* device) const noexcept;
+  MemoryReading read(const Device* device);
+  void audit_own();
+
+  // Without it.
+  [[noreturn]] void raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who);
+  static Found find_hold(Handle hold);
+  // A new tensor, its storage with that many references.
+  Born born(ContextId id, const TensorSpec& spec, std::uint32_t refs);
+  Block allocate(ContextId id, const TensorSpec& spec, std::uint64_t bytes);
+  Drained drain(ContextId id, Scope scope);
+  Drained drain_batch(ContextId id, Scope scope, bool& more);
+  void carry_out(Lock& lock, EndBatch& batch);  // releases the lock
+  void note_lag(std::uint64_t first_notice, std::uint64_t tensors) noexcept;
+  void end_doomed(Lock& lock, Region* doomed, Reason reason);  // releases the lock
+  Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
+  void end_root();
+  void keep_under_budget(ContextId id, Device& device, std::uint64_t upcoming, Drained& drained);
+  void look_at_overrun(Device& device, std::uint64_t upcoming);
+  void pace(ContextId id, bool scoped, std::uint64_t upcoming, Drained& drained);
+  bool climb(ContextId id, Ladder& ladder, Stake stake, std::uint64_t budget);
+  Block find_room(ContextId id, const TensorSpec& spec, std::uint64_t bytes);
+  bool wait_for_host(Ladder& ladder);
+  std::uint64_t run_collector(Collection kind);
+  bool may_collect() const;
+  // Whether the host may be called for more than a warning: see ContextOptions::bound_to_thread.
+  bool on_host_thread() const noexcept {
+    return !options_.bound_to_thread || host_thread_ == std::this_thread::get_id();
+  }
+  std::uint64_t born_bytes();  // so far, ever
+  std::uint64_t births();
+  void add_pressure(std::uint64_t bytes) noexcept {  // under lock_
+    pressure_.store(pressure_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
+  void take_pressure(std::uint64_t bytes) noexcept { add_pressure(~bytes + 1); }
+  void warn_overrun(Device& device);
+  bool ask_others(const Device& device);
+  void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
+
+  SpinLock lock_;
+  std::uint32_t visits_ = 0;           // calls that work here outside the lock
+  ContextId id_ = 0;                   // of the last one that was open
+  std::atomic<ContextId> open_id_{0};  // 0: none is, or it is about to end
+  bool retired_ = true;                // nothing of the last one is left
+  ContextOptions options_;
+  Host* host_ = nullptr;  // while it may be called
+  Records records_;
+  std::unique_ptr<RegionTree> regions_;
+  RecordArena<Storage, 256> storages_;
+  RecordArena<StridedLayout, 64> layouts_;
+  KeyMap keys_;                              // of foreign data
+  std::array<Ledger, kMaxDevices> ledgers_;  // by device; [0]: devices that have closed
+  // Bytes of the newest tensor on each foreign device: the next is often like it.
+  std::array<std::atomic<std::uint64_t>, kMaxDevices> last_births_{};
+  OrphanQueue<TensorRecord> orphans_;
+  WaitingList waiting_own_, waiting_foreign_;
+  std::atomic<std::uint64_t> waiting_{0};  // in both lists
+  std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
+  std::uint64_t peak_orphans_ = 0;
+  std::uint64_t born_bytes_ = 0;
+  std::atomic<std::uint64_t> pressure_{0};         // live bytes, and name_bytes for each live name
+  std::atomic<std::uint32_t> warned_devices_{0};   // of their overrun, a bit each
+  std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
+  std::atomic<Asked> asked_{Asked::kNothing};
+  std::thread::id host_thread_;
+  std::atomic<std::uint64_t> first_notice_{0};  // when the oldest waiting notice came; 0: none
+  std::uint64_t lag_last_ns_ = 0, lag_max_ns_ = 0;
+  std::unique_ptr<Governor> governor_;
+  std::atomic<std::thread::id> climbing_{};  // the thread inside a climb, if any
+};
+
+inline TensorRecord& ContextBody::live(Lock& lock, Handle handle, std::string_view who) {
+  TensorRecord* record = records_.find(handle);
+  if (record != nullptr && !record->has(TensorRecord::kHold)) [[likely]]
+    return *record;
+  raise_stale(lock, handle, who);
+}
+
+inline ContextBody::Lock ContextBody::enter(ContextId id, std::string_view who) {
+  Lock lock(lock_);
+  if (!serves(id)) [[unlikely]]
+    raise_ended(lock, who);
+  return lock;
+}
+
+}  // namespace ebb

@@ -1,0 +1,204 @@
+// The orphan queue and the recycling of slots under every schedule of a few preemptions.
+#include "ebb/memory/orphan_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "schedules/scheduled_atomic.hpp"
+#include "support/seed.hpp"
+
+namespace ebb::schedules {
+namespace {
+
+struct Record : SlotHeader<Record> {};
+
+using Table = SlotTable<Record>;
+using Queue = OrphanQueue<Record>;
+
+// One record and its table and queue, as a context has them: find, end and drain under the lock,
+// notices without.
+struct World {
+  Table table;
+  Queue queue;
+  Lock lock;
+  int drained = 0, ended = 0;
+
+  std::uint64_t make() {
+    const std::lock_guard guard(lock);
+    return table.acquire().name();
+  }
+  Queue::Push notice(std::uint64_t name) {
+    Record* const slot = SlotSpace<Record>::instance().find_slot(name);
+    return queue.push(*slot, name);
+  }
+  bool end(std::uint64_t name) {
+    const std::lock_guard guard(lock);
+    Record* const slot = table.find(name);
+    if (slot == nullptr) return false;
+    table.release(*slot);
+    ++ended;
+    return true;
+  }
+  void drain() {
+    const std::lock_guard guard(lock);
+    while (Record* const slot = queue.pop()) {
+      if (slot->live()) {
+        ++drained;
+        slot->word.fetch_add(2, std::memory_order_acq_rel);
+        table.recycle_ended(*slot);
+      } else {
+        table.recycle(*slot);
+      }
+    }
+  }
+};
+
+void explore(const char* what, const Explorer::Scenario& scenario) {
+  Explorer explorer;
+  const double seconds = static_cast<double>(test::from_environment("EBB_SCHEDULE_SECONDS", 8));
+  explorer.seconds = seconds;
+  EXPECT_TRUE(explorer.all(3, scenario)) << explorer.failure();
+  const std::uint64_t exhaustive = explorer.schedules();
+  const bool complete = explorer.complete();
+  explorer.seconds = seconds / 4;
+  EXPECT_TRUE(explorer.some(4, test::seed_for(what, 1), scenario)) << explorer.failure();
+  test::note("{}: {} schedules of at most 3 preemptions ({}), {} by priorities", what, exhaustive,
+             complete ? "all" : "not all", explorer.schedules() - exhaustive);
+}
+
+TEST(OrphanSchedules, EachNoticeIsDrainedOnce) {
+  explore("two notices and a drain", [](Schedule& run) {
+    World world;
+    const std::uint64_t a = world.make(), b = world.make();
+    run.thread([&] { world.notice(a); });
+    run.thread([&] { world.notice(b); });
+    run.thread([&] { world.drain(); });
+    run.start();
+    world.drain();
+    run.expect(world.drained == 2, "a notice was lost, or came twice");
+    run.expect(world.table.live() == 0, "a record is left");
+  });
+}
+
+TEST(OrphanSchedules, ASecondNoticeIsDropped) {
+  explore("the same notice twice", [](Schedule& run) {
+    World world;
+    const std::uint64_t a = world.make();
+    int taken = 0;
+    const auto notice = [&] { taken += world.notice(a) == Queue::Push::kDropped ? 0 : 1; };
+    run.thread(notice);
+    run.thread(notice);
+    run.thread([&] { world.drain(); });
+    run.start();
+    world.drain();
+    run.expect(taken == 1 && world.drained == 1, "one of two notices counts");
+    run.expect(world.table.live() == 0, "a record is left");
+  });
+}
+
+// A record ends while its notice is on the way; its slot is taken by another record, which must not
+// end by the old notice.
+TEST(OrphanSchedules, ANoticeNeverEndsTheNextRecord) {
+  explore("notice, end and make again", [](Schedule& run) {
+    World world;
+    const std::uint64_t a = world.make();
+    std::uint64_t next = 0;
+    run.thread([&] { world.notice(a); });
+    run.thread([&] {
+      world.end(a);
+      next = world.make();
+    });
+    run.thread([&] { world.drain(); });
+    run.start();
+    world.drain();
+    run.expect(world.drained + world.ended == 1, "the first record ended once");
+    run.expect(world.table.find(next) != nullptr, "the second record lives");
+    run.expect(next != a, "no name comes twice");
+    world.end(next);
+    world.drain();
+    run.expect(world.table.live() == 0, "a record is left");
+  });
+}
+
+// What a producer wrote before its notice is there for the consumer.
+TEST(OrphanSchedules, ANoticePassesOnWhatWasWrittenBefore) {
+  explore("a notice that carries something", [](Schedule& run) {
+    World world;
+    const std::uint64_t a = world.make();
+    Plain<int> written;
+    int read = 0;
+    run.thread([&] {
+      written.set(7);
+      world.notice(a);
+    });
+    run.thread([&] {
+      const std::lock_guard guard(world.lock);
+      if (world.queue.pop() != nullptr) read = written.get();
+    });
+    run.start();
+    run.expect(read == 0 || read == 7, "read before it was written");
+    world.queue.pop();
+    world.table.recycle_ended(*SlotSpace<Record>::instance().find_slot(a));
+  });
+}
+
+// The scheduler finds what it is for: a store that does not pass on, a test before a write.
+TEST(Scheduler, FindsAMissingRelease) {
+  for (const auto order : {std::memory_order_release, std::memory_order_relaxed}) {
+    Explorer explorer;
+    const bool holds = explorer.all(2, [&](Schedule& run) {
+      Plain<int> data;
+      atomic<bool> ready{false};
+      run.thread([&] {
+        data.set(1);
+        ready.store(true, order);
+      });
+      run.thread([&] {
+        if (ready.load(std::memory_order_acquire)) static_cast<void>(data.get());
+      });
+      run.start();
+    });
+    EXPECT_EQ(holds, order == std::memory_order_release) << explorer.failure();
+  }
+}
+
+TEST(Scheduler, FindsATestBeforeAWrite) {
+  Explorer explorer;
+  EXPECT_FALSE(explorer.all(1, [](Schedule& run) {
+    atomic<int> used{0};
+    const auto take = [&] {
+      if (used.load() < 1) used.store(used.load() + 1);
+    };
+    int taken = 0;
+    const auto count = [&] {
+      if (used.load() < 1) {
+        ++taken;
+        take();
+      }
+    };
+    run.thread(count);
+    run.thread(count);
+    run.start();
+    run.expect(taken == 1, "both found room for one");
+  }));
+  EXPECT_EQ(explorer.failure(), "both found room for one");
+}
+
+TEST(Scheduler, FindsADeadlock) {
+  Explorer explorer;
+  EXPECT_FALSE(explorer.all(1, [](Schedule& run) {
+    Lock a, b;
+    const auto both = [](Lock& first, Lock& second) {
+      const std::lock_guard outer(first);
+      const std::lock_guard inner(second);
+    };
+    run.thread([&] { both(a, b); });
+    run.thread([&] { both(b, a); });
+    run.start();
+  }));
+  EXPECT_EQ(explorer.failure(), "all threads wait");
+}
+
+}  // namespace
+}  // namespace ebb::schedules
