@@ -17,7 +17,10 @@ void lower(std::atomic<std::uint64_t>& value, std::uint64_t to) noexcept {
 // ---- growth
 
 void GrowthPacing::restart(const Options& options) noexcept {
-  options_ = options;
+  least_minor_.store(options.minor_step, kRelaxed);
+  least_major_.store(options.major_step, kRelaxed);
+  share_.store(options.share, kRelaxed);
+  now_.store(options.now, kRelaxed);
   minor_at_.store(options.minor_step, kRelaxed);
   for (auto* each : {&minor_from_, &low_, &major_end_, &major_cost_}) each->store(0, kRelaxed);
   major_paid_.store(true, kRelaxed);
@@ -32,48 +35,49 @@ std::optional<Collection> GrowthPacing::due(std::uint64_t live, bool scoped) noe
 }
 
 bool GrowthPacing::minor_due(std::uint64_t live, std::uint64_t factor) noexcept {
-  const std::uint64_t step = options_.minor_step;
+  const std::uint64_t step = least_minor_.load(kRelaxed);
   if (step == 0) return false;
   lower(minor_at_, live + step);
   return live >= minor_at_.load(kRelaxed) + (factor - 1) * step &&
-         options_.now() >= minor_from_.load(kRelaxed);
+         now_.load(kRelaxed)() >= minor_from_.load(kRelaxed);
 }
 
 std::uint64_t GrowthPacing::major_step(std::uint64_t low) const noexcept {
-  return std::max(options_.major_step, low / 2);
+  return std::max(least_major_.load(kRelaxed), low / 2);
 }
 
 // The share rises with the growth, from the usual one at one step on: dropped tensors should not
 // pile up far. After a collection that found little it does not: a growing live set should not pay
 // for it.
 bool GrowthPacing::major_due(std::uint64_t live, std::uint64_t factor) noexcept {
-  if (options_.major_step == 0) return false;
+  if (least_major_.load(kRelaxed) == 0) return false;
   lower(low_, live);
   const std::uint64_t low = low_.load(kRelaxed);
   const std::uint64_t step = factor * major_step(low);
   if (live <= low || live - low <= step) return false;
   const std::uint64_t cost = major_cost_.load(kRelaxed);
-  double rest = rest_after(cost, options_.share);
+  double rest = rest_after(cost, share_.load(kRelaxed));
   if (major_paid_.load(kRelaxed)) {
     const double growth = static_cast<double>(live - low) / static_cast<double>(step);
     rest = std::max(rest / (growth * growth), rest_after(cost, shares::kPaying));
   }
-  return static_cast<double>(options_.now() - major_end_.load(kRelaxed)) >= rest;
+  return static_cast<double>(now_.load(kRelaxed)() - major_end_.load(kRelaxed)) >= rest;
 }
 
 void GrowthPacing::collected(Collection kind, std::uint64_t before, std::uint64_t after,
                              std::uint64_t start, std::uint64_t cost) noexcept {
   const std::uint64_t found = before > after ? before - after : 0;
-  minor_at_.store(after + options_.minor_step, kRelaxed);
+  const std::uint64_t step = least_minor_.load(kRelaxed);
+  minor_at_.store(after + step, kRelaxed);
   if (kind == Collection::kMinor) {
-    const bool paid = found >= options_.minor_step / 2;
+    const bool paid = found >= step / 2;
     const double turn = static_cast<double>(cost) / (paid ? shares::kPaying : shares::kVain);
     minor_from_.store(start + static_cast<std::uint64_t>(turn), kRelaxed);
     return;
   }
   major_paid_.store(found > major_step(low_.load(kRelaxed)) / 2, kRelaxed);
   low_.store(after, kRelaxed);
-  major_end_.store(options_.now(), kRelaxed);
+  major_end_.store(now_.load(kRelaxed)(), kRelaxed);
   major_cost_.store(cost, kRelaxed);
 }
 

@@ -76,7 +76,8 @@ void ContextBody::reopen(ContextOptions options, ContextId id) {
                       .major_step = options.major_step});
   options_ = std::move(options);
   host_ = options_.own_host != nullptr ? options_.own_host.get() : options_.host;
-  host_thread_ = std::this_thread::get_id();
+  host_thread_.store(options_.bound_to_thread ? std::this_thread::get_id() : std::thread::id(),
+                     std::memory_order_relaxed);
   born_bytes_ = 0;
   lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
   for (auto& each : last_births_) each.store(0, std::memory_order_relaxed);

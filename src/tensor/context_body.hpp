@@ -188,7 +188,8 @@ class ContextBody {
   bool may_collect() const;
   // Whether the host may be called for more than a warning: see ContextOptions::bound_to_thread.
   bool on_host_thread() const noexcept {
-    return !options_.bound_to_thread || host_thread_ == std::this_thread::get_id();
+    const std::thread::id bound = host_thread_.load(std::memory_order_relaxed);
+    return bound == std::thread::id() || bound == std::this_thread::get_id();
   }
   std::uint64_t born_bytes();  // so far, ever
   std::uint64_t births();
@@ -198,6 +199,7 @@ class ContextBody {
   void take_pressure(std::uint64_t bytes) noexcept { add_pressure(~bytes + 1); }
   void warn_overrun(Device& device);
   bool ask_others(const Device& device);
+  Asked take_request(ContextId id);
   void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
@@ -225,7 +227,7 @@ class ContextBody {
   std::atomic<std::uint32_t> warned_devices_{0};   // of their overrun, a bit each
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<Asked> asked_{Asked::kNothing};
-  std::thread::id host_thread_;
+  std::atomic<std::thread::id> host_thread_{};  // none: the host may be called on any
   std::atomic<std::uint64_t> first_notice_{0};  // when the oldest waiting notice came; 0: none
   std::uint64_t lag_last_ns_ = 0, lag_max_ns_ = 0;
   std::unique_ptr<Governor> governor_;

@@ -243,6 +243,12 @@ bool ContextBody::ask_others(const Device& device) {
 
 // ---- safe points
 
+// Under the lock: what is asked of the context that serves here next is not taken from it.
+ContextBody::Asked ContextBody::take_request(ContextId id) {
+  const Lock lock = enter(id, "safe_point");
+  return asked_.exchange(Asked::kNothing, std::memory_order_relaxed);
+}
+
 Drained ContextBody::safe_point(ContextId id, Device* device, std::uint64_t upcoming, bool scoped) {
   check_open(id, "safe_point");
   Drained drained;
@@ -252,7 +258,7 @@ Drained ContextBody::safe_point(ContextId id, Device* device, std::uint64_t upco
   }
   if (!on || !on_host_thread()) return drained;
   if (asked_.load(std::memory_order_relaxed) != Asked::kNothing) {
-    const Asked asked = asked_.exchange(Asked::kNothing);
+    const Asked asked = take_request(id);
     drained += collect(id, Collection::kMajor, asked == Asked::kByOthers);
   }
   if (device != nullptr) {

@@ -84,7 +84,7 @@ struct CollectionCosts {
 class Governor {
  public:
   explicit Governor(GovernorOptions options = {});
-  // Forgets what it learned and counted. Pre: no climb is under way.
+  // Forgets what it learned and counted. Pre: no climb is under way; grown() may be.
   void restart(GovernorOptions options) noexcept;
 
   struct Request {

@@ -7,8 +7,9 @@
 //   IdleLooks     the program went quiet: nobody would ask for a safe point.
 //   Walks         the host walks a list that dead tensors lengthen, again and again.
 //
-// Threads: GrowthPacing::due may be called on any thread at any time; it may miss a race, and the
-// next look comes soon. Everything else is called inside one climb at a time.
+// Threads: GrowthPacing::due may be called on any thread at any time, also while it is restarted;
+// it may miss a race, and the next look comes soon. Everything else is called inside one climb at a
+// time.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ class GrowthPacing {
     double share = shares::kUsual;
     std::uint64_t (*now)() = nullptr;
   };
-  // Forgets what it learned. Pre: no call is under way.
+  // Forgets what it learned. Pre: no call but due() is under way.
   void restart(const Options& options) noexcept;
 
   // What should run, so many bytes being alive. `scoped`: what is made now will end with its scope,
@@ -59,7 +60,9 @@ class GrowthPacing {
   // Growth from which on a major collection is due: half of what is known to be needed.
   std::uint64_t major_step(std::uint64_t low) const noexcept;
 
-  Options options_;
+  std::atomic<std::uint64_t> least_minor_{0}, least_major_{0};  // the steps of the options
+  std::atomic<double> share_{shares::kUsual};
+  std::atomic<std::uint64_t (*)()> now_{nullptr};
   std::atomic<std::uint64_t> minor_at_{0};    // live bytes of the next minor collection
   std::atomic<std::uint64_t> minor_from_{0};  // and the time before which there is none
   std::atomic<std::uint64_t> low_{0};         // fewest live bytes since the last major collection
