@@ -96,6 +96,8 @@ void open(JNIEnv* env, jclass) {
   options.collect = on_collect;
   options.end = on_end;
   options.warn = on_warn;
+  options.major_step = 32 << 20;
+  options.name_bytes = 512;  // what an engine needs for an array beside its data: a guess
   check(env, ebb_context_create(&options, &w.context));
 }
 
@@ -140,22 +142,16 @@ void trace(JNIEnv* env, jclass, jint level) {
   check(env, ebb_trace_set(static_cast<std::uint32_t>(level)));
 }
 
-jint safe_point(JNIEnv* env, jclass, jint device, jlong upcoming) {
-  ebb_drained drained{};
-  drained.size = sizeof drained;
-  check(env, ebb_safe_point(world().context, static_cast<ebb_device>(device),
-                            static_cast<std::uint64_t>(upcoming), 0, &drained));
-  return static_cast<jint>(drained.collected);
+void safe_point(JNIEnv* env, jclass) {
+  check(env, ebb_safe_point(world().context, 0, 0, 0, nullptr));
 }
 
-// Only what waits: a budget that is exceeded is the next safe point's business.
+// The same where a budget that cannot be kept is the next safe point's business.
 void drain(JNIEnv*, jclass) { ebb_safe_point(world().context, 0, 0, 0, nullptr); }
 
-jint collect(JNIEnv* env, jclass, jboolean rationed) {
-  ebb_drained drained{};
-  drained.size = sizeof drained;
-  check(env, ebb_collect(world().context, EBB_COLLECT_MAJOR, rationed, &drained));
-  return static_cast<jint>(drained.collected);
+void walk(JNIEnv*, jclass, jlong manager, jint visited) {
+  ebb_walk(world().context, static_cast<std::uint64_t>(manager),
+           static_cast<std::uint64_t>(visited), nullptr);
 }
 
 // Null if anything came back, otherwise what to tell the user.
@@ -254,9 +250,9 @@ bool ebb_jni::register_world(JNIEnv* env, jclass native) {
       method("parseBytes", "(Ljava/lang/String;)J", parse_bytes),
       method("reclaim", "(Z)V", reclaim),
       method("trace", "(I)V", trace),
-      method("safePoint", "(IJ)I", safe_point),
+      method("safePoint", "()V", safe_point),
       method("drain", "()V", drain),
-      method("collect", "(Z)I", collect),
+      method("walk", "(JI)V", walk),
       method("makeRoom", "(IJ)Ljava/lang/String;", make_room),
       method("isInitialized", "(Ljava/lang/Class;)Z", is_initialized),
       method("trimMalloc", "()Z", trim_malloc),

@@ -1,7 +1,7 @@
 package dev.ebb.djl;
 
 import dev.ebb.djl.core.Control;
-import dev.ebb.djl.core.LeakWatch;
+import dev.ebb.djl.core.books.LeakWatch;
 import java.util.List;
 import java.util.function.Supplier;
 

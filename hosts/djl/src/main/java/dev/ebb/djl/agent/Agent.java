@@ -1,7 +1,7 @@
 package dev.ebb.djl.agent;
 
 import dev.ebb.djl.core.Properties;
-import dev.ebb.djl.core.Takeover;
+import dev.ebb.djl.core.managers.Takeover;
 import java.lang.instrument.Instrumentation;
 import java.util.concurrent.atomic.AtomicBoolean;
 

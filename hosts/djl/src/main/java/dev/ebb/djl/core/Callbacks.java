@@ -1,5 +1,8 @@
 package dev.ebb.djl.core;
 
+import dev.ebb.djl.core.pressure.Collector;
+import dev.ebb.djl.core.watching.Reclaimer;
+
 /** What the core calls, on the thread that called it. */
 final class Callbacks {
 

@@ -1,6 +1,14 @@
 package dev.ebb.djl.core;
 
 import dev.ebb.djl.EbbException;
+import dev.ebb.djl.core.books.Adopted;
+import dev.ebb.djl.core.books.Books;
+import dev.ebb.djl.core.books.LeakWatch;
+import dev.ebb.djl.core.books.Sites;
+import dev.ebb.djl.core.pressure.Devices;
+import dev.ebb.djl.core.watching.Loose;
+import dev.ebb.djl.core.watching.ManagerWatch;
+import dev.ebb.djl.core.watching.Reclaimer;
 import dev.ebb.djl.hooks.Hooks;
 import java.util.List;
 import java.util.Map;
@@ -93,7 +101,7 @@ public final class EbbRuntime implements Control {
         if (!works()) {
             return Map.of();
         }
-        Reclaimer.drain();
+        giveBackAll();
         return Books.read();
     }
 
@@ -102,9 +110,15 @@ public final class EbbRuntime implements Control {
         if (!works()) {
             return json ? "{}" : problem;
         }
-        Reclaimer.drain();
-        Books.read();
+        giveBackAll();
         return Native.report(Math.max(1, top), json);
+    }
+
+    /** Also what is still on its way to the core. */
+    private static void giveBackAll() {
+        Reclaimer.drain();
+        Books.flush();
+        Native.drain();
     }
 
     @Override

@@ -53,7 +53,7 @@ final class FirstCopy {
         if (thrown.getClass().getName().equals(EbbException.class.getName())) {
             return new EbbException(thrown.getMessage());
         }
-        return PyTorchAdapter.Library.unexpected(thrown);
+        return Reflection.unexpected(thrown);
     }
 
     private static EbbException anotherVersion(String call) {

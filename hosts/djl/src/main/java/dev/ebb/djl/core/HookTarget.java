@@ -1,5 +1,18 @@
 package dev.ebb.djl.core;
 
+import dev.ebb.djl.core.engines.EngineAdapter;
+import dev.ebb.djl.core.engines.Kinds;
+import dev.ebb.djl.core.engines.PyTorchAdapter;
+import dev.ebb.djl.core.engines.Staging;
+import dev.ebb.djl.core.managers.Alive;
+import dev.ebb.djl.core.managers.LentMap;
+import dev.ebb.djl.core.managers.ManagerMap;
+import dev.ebb.djl.core.managers.ManagerShape;
+import dev.ebb.djl.core.managers.ScopeMap;
+import dev.ebb.djl.core.pressure.Devices;
+import dev.ebb.djl.core.pressure.OutOfMemory;
+import dev.ebb.djl.core.watching.Reclaimer;
+import dev.ebb.djl.core.watching.Watch;
 import dev.ebb.djl.hooks.Hooks;
 import java.nio.ByteBuffer;
 import java.util.IdentityHashMap;
@@ -37,7 +50,7 @@ final class HookTarget implements Hooks.Target {
 
     @Override
     public void safePoint(Object array) {
-        Reclaimer.safePoint(0);
+        Reclaimer.safePoint();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.ebb.djl.core;
 
 import dev.ebb.djl.EbbException;
+import dev.ebb.djl.core.books.Stripe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -9,7 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /** The JNI library: Ebb's core behind {@code ebb.h}. */
-final class Native {
+public final class Native {
 
     private static final String LIBRARY = "libebb_jni.so";
 
@@ -53,84 +54,86 @@ final class Native {
 
     private static native void open();
 
-    static native int deviceOpen(String name, long budget, boolean strict);
+    public static native int deviceOpen(String name, long budget, boolean strict);
 
-    static native void deviceBudget(int device, long bytes, boolean strict);
+    public static native void deviceBudget(int device, long bytes, boolean strict);
 
-    static native long memoryLimit();
+    public static native long memoryLimit();
 
-    static native long parseBytes(String text);
+    public static native long parseBytes(String text);
 
-    static native long regionOpen(String name);
+    public static native long regionOpen(String name);
 
-    static native int siteIntern(String text);
+    public static native int siteIntern(String text);
 
-    static native void adopt(long[] specs, int count, long[] handles);
+    public static native void adopt(long[] specs, int count, long[] handles);
 
     /** Of what has been freed; the reason is one of {@link Stripe}'s. */
-    static native void end(long[] handles, int count, int reason);
+    public static native void end(long[] handles, int count, int reason);
 
-    static native void orphan(long[] handles, int count);
+    public static native void orphan(long[] handles, int count);
 
-    static native void rebook(long handle, long bytes);
+    public static native void rebook(long handle, long bytes);
 
-    static native void attach(long region, long handle);
+    public static native void attach(long region, long handle);
 
-    static native int safePoint(int device, long upcoming);
+    /** Drains, keeps every device under its budget and runs the pacing; throws where a strict budget cannot be kept. */
+    public static native void safePoint();
 
     /** The core ends those of which it has had notice; {@link Callbacks#end} deletes them. */
-    static native void drain();
+    public static native void drain();
 
-    static native int collect(boolean rationed);
+    /** Before a walk over a manager's arrays: collects where such walks have cost more than that. */
+    public static native void walk(long manager, int visited);
 
-    static native String makeRoom(int device, long bytes);
+    public static native String makeRoom(int device, long bytes);
 
     /** The names of what {@link #memory} tells. */
-    static native String[] columns();
+    public static native String[] columns();
 
-    static native long[] memory();
+    public static native long[] memory();
 
-    static native String report(int top, boolean json);
+    public static native String report(int top, boolean json);
 
-    static native void reclaim(boolean on);
+    public static native void reclaim(boolean on);
 
-    static native void trace(int level);
+    public static native void trace(int level);
 
     static native String audit();
 
     /** Whether its static fields have their values. */
-    static native boolean isInitialized(Class<?> type);
+    public static native boolean isInitialized(Class<?> type);
 
     /** The C library gives large blocks back at once, and keeps no more than a little of the others; false if it cannot. */
     static native boolean trimMalloc();
 
-    static native boolean forceCollection();
+    public static native boolean forceCollection();
 
-    static native boolean awaitReferences();
+    public static native boolean awaitReferences();
 
     /** Whether the JVM has references to hand out still; false where that cannot be asked. */
-    static native boolean referencesArriving();
+    public static native boolean referencesArriving();
 
     /** The buffer, and every view of it, keeps the object reachable from now on; false if this JVM's cannot. */
     static native boolean keepWith(ByteBuffer buffer, Object kept);
 
-    static native ByteBuffer allocate(long bytes);
+    public static native ByteBuffer allocate(long bytes);
 
-    static native void release(ByteBuffer buffer);
+    public static native void release(ByteBuffer buffer);
 
     /** DJL's function that deletes a tensor; 0 if it cannot be told which. */
-    static native long findDelete();
+    public static native long findDelete();
 
-    static native void deleteAll(long function, Object library, long[] handles, int count, int storageAt);
+    public static native void deleteAll(long function, Object library, long[] handles, int count, int storageAt);
 
-    static native int findElements(long[] handles, long[] elements);
+    public static native int findElements(long[] handles, long[] elements);
 
-    static native int findType(long[] handles, long[] types);
+    public static native int findType(long[] handles, long[] types);
 
-    static native int findStorageBytes(long[] handles, long[] bytes);
+    public static native int findStorageBytes(long[] handles, long[] bytes);
 
-    static native long probe(long handle, int elements, int type);
+    public static native long probe(long handle, int elements, int type);
 
     /** Of the memory behind a tensor; -1 if it has none. */
-    static native long storageBytes(long handle, int place);
+    public static native long storageBytes(long handle, int place);
 }

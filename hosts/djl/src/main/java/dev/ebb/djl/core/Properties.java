@@ -1,5 +1,6 @@
 package dev.ebb.djl.core;
 
+import dev.ebb.djl.core.pressure.Devices;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,0 +1,60 @@
+package dev.ebb.djl.core.books;
+
+import dev.ebb.djl.core.Native;
+import dev.ebb.djl.core.watching.ManagerWatch;
+import dev.ebb.djl.core.watching.Watch;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Every birth and end goes through here; the stripes carry them to the core. */
+public final class Books {
+
+    private Books() {}
+
+    public static void born(Watch watch, int device) {
+        Object handle = watch.handle.get();
+        watch.bytes = handle == null ? 0 : watch.adapter.bytes(handle);
+        watch.device = device;
+        if (Sites.wanted()) {
+            watch.site = Sites.here();
+        }
+        if (LeakWatch.watching()) {
+            LeakWatch.born(watch);
+        }
+        watch.stripe.born(watch);
+    }
+
+    public static void ended(Watch watch, int reason) {
+        watch.clear();
+        if (LeakWatch.watching()) {
+            LeakWatch.closed(watch);
+        }
+        watch.stripe.end(watch, reason);
+    }
+
+    /** The array has another manager now. */
+    public static void moved(Watch watch) {
+        if (watch.state == Watch.ADOPTED) {
+            Native.attach(watch.owner.region(), watch.core);
+        }
+    }
+
+    public static void flush() {
+        for (Stripe stripe : Stripe.all()) {
+            stripe.flush();
+        }
+    }
+
+    /** What is in them, by the names of the columns of {@link dev.ebb.djl.Memory}. The dead that wait count as alive. */
+    public static Map<String, Long> read() {
+        flush();
+        Map<String, Long> read = new HashMap<>();
+        String[] columns = Native.columns();
+        long[] values = Native.memory();
+        for (int i = 0; i < columns.length; i++) {
+            read.put(columns[i], values[i]);
+        }
+        read.put("managers", (long) ManagerWatch.open());
+        return read;
+    }
+}

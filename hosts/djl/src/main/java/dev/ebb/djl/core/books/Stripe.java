@@ -1,0 +1,258 @@
+package dev.ebb.djl.core.books;
+
+import dev.ebb.djl.core.Native;
+import dev.ebb.djl.core.watching.Watch;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Births and ends of some threads' arrays on their way to the core's books. Births wait until there are {@link #PENDING}
+ * of them, or {@code mostBytes}; of an array that ends before, birth and end are booked together: most of a loop's
+ * arrays, which then cost the core least.
+ */
+public final class Stripe {
+
+    static final int BATCH = 256; // kBatch in native/books.cc
+    static final int PENDING = 1 << 14;
+    public static final int DISPOSED = 0;
+    public static final int REGION = 1;
+    public static final int RECLAIMED = 2;
+    static final int REASONS = 3;
+
+    private static final int SPEC = 4;
+    private static final int COUNT = 16;
+    private static final Stripe[] ALL = new Stripe[COUNT];
+    private static final long LEAST_BYTES = 1 << 14;
+    private static final AtomicInteger IN_USE = new AtomicInteger();
+    private static volatile boolean noticed; // by the core, which has not been asked to end them yet
+    private static volatile long allBytes = Long.MAX_VALUE;
+    private static volatile long mostBytes = 8L << 20;
+
+    static {
+        for (int i = 0; i < COUNT; i++) {
+            ALL[i] = new Stripe();
+        }
+    }
+
+    private Watch[] births = new Watch[BATCH];
+    private final long[] specs = new long[BATCH * SPEC];
+    private long[] gone = new long[BATCH * SPEC]; // specs of those that ended before they were booked
+    private final long[] handles = new long[BATCH];
+    private final long[][] ends = new long[REASONS][BATCH]; // the reclaimed: of which the core gets notice
+    private final int[] ending = new int[REASONS];
+    private boolean used;
+    private int born;
+    private int going;
+    private int sinceDue;
+    private long movedBytes; // born and ended since the last flush
+
+    /** A batch was born, or a flush has happened: the core's safe point should follow where DJL holds no lock. */
+    public volatile boolean due;
+
+    public static Stripe ofThisThread() {
+        return ALL[(int) Thread.currentThread().getId() & (COUNT - 1)];
+    }
+
+    static Stripe[] all() {
+        return ALL;
+    }
+
+    /** Bytes that may be born, or end, before the core hears of them: in all stripes that are in use together. */
+    public static void limit(long bytes) {
+        allBytes = bytes;
+        share();
+    }
+
+    private static void share() {
+        mostBytes = Math.max(LEAST_BYTES, Math.min(8L << 20, allBytes / Math.max(1, IN_USE.get())));
+    }
+
+    synchronized void born(Watch watch) {
+        if (watch.state == Watch.ENDED) {
+            bookGone(watch, (int) (Watch.ENDED_UNBORN - watch.core));
+            return;
+        }
+        if (born == births.length) {
+            births = Arrays.copyOf(births, 2 * born);
+        }
+        if (!used) {
+            used = true;
+            IN_USE.incrementAndGet();
+            share();
+        }
+        watch.core = born;
+        births[born++] = watch;
+        if (++sinceDue == BATCH) {
+            sinceDue = 0;
+            due = true;
+        }
+        moved(watch.bytes, born == PENDING);
+    }
+
+    /** The program has dropped it: the core is to end it, and has to know it for that. */
+    public synchronized void dropped(Watch dead) {
+        if (dead.state == Watch.PENDING) {
+            flush();
+        }
+        if (dead.state == Watch.ADOPTED) {
+            addNotice(dead);
+        }
+    }
+
+    private void addNotice(Watch dead) {
+        ends[RECLAIMED][ending[RECLAIMED]++] = dead.core;
+        if (ending[RECLAIMED] == BATCH) {
+            giveNotice();
+        }
+    }
+
+    /** The core has ended it; false if somebody else had. */
+    public synchronized boolean reclaimed(Watch dead) {
+        boolean first = dead.state == Watch.ADOPTED;
+        if (first) {
+            dead.state = Watch.ENDED;
+        }
+        return first;
+    }
+
+    /** Books an end that is the host's own. */
+    public synchronized void end(Watch watch, int reason) {
+        if (watch.state == Watch.ENDED) {
+            return;
+        }
+        boolean adopted = watch.state == Watch.ADOPTED;
+        watch.state = Watch.ENDED;
+        if (!adopted && watch.core < 0) { // closed by another thread before it could be booked
+            watch.core = Watch.ENDED_UNBORN - reason;
+            return;
+        }
+        if (adopted) {
+            Adopted.remove(watch);
+        }
+        if (adopted && reason == RECLAIMED) {
+            addNotice(watch); // freed just before it was booked: the core finds nothing to delete
+        } else if (adopted) {
+            ends[reason][ending[reason]++] = watch.core;
+            moved(watch.bytes, ending[reason] == BATCH);
+        } else {
+            strike((int) watch.core);
+            bookGone(watch, reason);
+        }
+    }
+
+    /** The last of the births takes the place of one that has ended. */
+    private void strike(int place) {
+        Watch last = births[--born];
+        births[place] = last;
+        last.core = place;
+        births[born] = null;
+    }
+
+    /** By the next flush: inside a collection that the core asked for nothing may be booked. */
+    private void bookGone(Watch watch, int reason) {
+        if (going * SPEC == gone.length) {
+            gone = Arrays.copyOf(gone, 2 * gone.length);
+        }
+        specify(watch, -1 - reason, gone, going++);
+        if (going % BATCH == 0) {
+            due = true;
+        }
+    }
+
+    /** At a safe point: of a loop whose arrays all end early there is nothing else to book. */
+    public synchronized void flushGone() {
+        if (going >= BATCH) {
+            bookGone();
+        }
+    }
+
+    private void bookGone() {
+        for (int from = 0; from < going; from += BATCH) {
+            int count = Math.min(BATCH, going - from);
+            System.arraycopy(gone, from * SPEC, specs, 0, count * SPEC);
+            Native.adopt(specs, count, handles);
+        }
+        going = 0;
+    }
+
+    /** {@code how}: its tag, or what says that it has ended, as native/books.cc has it. */
+    private static void specify(Watch watch, int how, long[] specs, int place) {
+        specs[place * SPEC] = watch.bytes;
+        specs[place * SPEC + 1] = watch.owner.region();
+        specs[place * SPEC + 2] = ((long) watch.site << 32) | watch.device;
+        specs[place * SPEC + 3] = how;
+    }
+
+    private void moved(long more, boolean full) {
+        movedBytes += more;
+        if (full || movedBytes >= mostBytes) {
+            flush();
+            due = true;
+        }
+    }
+
+    synchronized void flush() {
+        bookGone();
+        adopt();
+        for (int reason = DISPOSED; reason <= REGION; reason++) {
+            if (ending[reason] != 0) {
+                Native.end(ends[reason], ending[reason], reason);
+            }
+            ending[reason] = 0;
+        }
+        giveNotice();
+        movedBytes = 0;
+    }
+
+    /** What the core allows inside a collection: only death notices. */
+    private synchronized void giveNotice() {
+        if (ending[RECLAIMED] != 0) {
+            Native.orphan(ends[RECLAIMED], ending[RECLAIMED]);
+            noticed = true;
+        }
+        ending[RECLAIMED] = 0;
+    }
+
+    /** All that there are. Whether the core has any that it has not been asked to end yet. */
+    public static boolean giveNotices() {
+        for (Stripe stripe : ALL) {
+            if (stripe.ending[RECLAIMED] != 0) {
+                stripe.giveNotice();
+            }
+        }
+        boolean any = noticed;
+        noticed = false;
+        return any;
+    }
+
+    private void adopt() {
+        for (int from = 0; from < born; from += BATCH) {
+            adopt(from, Math.min(BATCH, born - from));
+        }
+        born = 0;
+    }
+
+    private void adopt(int from, int count) {
+        Adopted.add(births, from, count);
+        for (int i = 0; i < count; i++) {
+            specify(births[from + i], births[from + i].tag, specs, i);
+        }
+        Native.adopt(specs, count, handles);
+        for (int i = 0; i < count; i++) {
+            births[from + i].core = handles[i];
+            births[from + i].state = Watch.ADOPTED;
+            births[from + i] = null;
+        }
+    }
+
+    /** The bytes behind the array changed. */
+    public synchronized void rebook(Watch watch, long now) {
+        if (watch.state == Watch.ENDED || watch.bytes == now) {
+            return;
+        }
+        watch.bytes = now;
+        if (watch.state == Watch.ADOPTED) {
+            Native.rebook(watch.core, now);
+        }
+    }
+}
