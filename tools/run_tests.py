@@ -359,12 +359,12 @@ def jvm_soak_stage() -> list[Suite]:
 
 
 def cuda_stage() -> list[Suite]:
-    """Compiles the plug-in with nvcc; libebb's tests load it, and are told that there is no GPU."""
+    """Builds what `make cuda` builds, with its flags; libebb's tests load the plug-in, and are told that there is no GPU."""
     plugin = BUILD / "cuda" / "libebb_cuda.so"
-    compiled = (command("cuda-configure", "cmake", "--preset", "cuda")
-                and command("cuda-build", "cmake", "--build", "--preset", "cuda", "--target",
-                            "ebb_cuda", "-j", OPTIONS.jobs))
+    compiled = build("cuda")
     suites = [one("cuda build", compiled)]
+    if compiled:  # that preset lets a newcomer's compiler warn
+        suites.append(one("cuda warnings", "warning:" not in (LOGS / "cuda-build.log").read_text()))
     if compiled and build("dev"):
         listed = subprocess.run(["nm", "-D", "--defined-only", str(plugin)], check=True,
                                 capture_output=True, text=True).stdout
@@ -415,7 +415,7 @@ STAGES = [
     Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
     Stage("tsan", "unit|conformance|threads|cuda|examples",
           lambda: preset_stage("tsan", "unit|conformance|threads|cuda|examples"), UNIT_TESTS),
-    Stage("cuda", "the plug-in compiled for sm_90, loaded without a GPU", cuda_stage,
+    Stage("cuda", "what make cuda builds; the plug-in for sm_90, loaded without a GPU", cuda_stage,
           "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
