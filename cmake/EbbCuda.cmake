@@ -46,8 +46,12 @@ target_include_directories(ebb_cuda SYSTEM PRIVATE "${EBB_CUDA_PREFIX}/include" 
 target_compile_features(ebb_cuda PRIVATE cxx_std_20)
 target_compile_options(ebb_cuda PRIVATE -Wall -Wextra -fvisibility=hidden $<$<BOOL:${EBB_WERROR}>:-Werror>)
 target_link_libraries(ebb_cuda PRIVATE "${EBB_CUDA_PREFIX}/lib/libcudart_static.a" Threads::Threads ${CMAKE_DL_LIBS} rt)
-target_link_options(ebb_cuda PRIVATE "LINKER:--version-script=${plugin}/exports.map" LINKER:--no-undefined
-                    -static-libstdc++ -static-libgcc)
+target_link_options(ebb_cuda PRIVATE "LINKER:--version-script=${plugin}/exports.map" LINKER:--no-undefined)
+ebb_make_portable(ebb_cuda)
+if(NOT EBB_RUNTIME)
+  target_link_options(ebb_cuda PRIVATE -static-libstdc++ -static-libgcc)
+endif()
 set_target_properties(ebb_cuda PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS "${plugin}/exports.map"
                                           INTERPROCEDURAL_OPTIMIZATION OFF)
 install(TARGETS ebb_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ebb_cuda LIBRARY DESTINATION . COMPONENT plugin EXCLUDE_FROM_ALL)

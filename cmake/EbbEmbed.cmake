@@ -16,6 +16,14 @@ function(ebb_add_books)
   target_link_libraries(ebb_books INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
+# ebb_carry_fmt(<target>): a machine that it runs on need not have libfmt.
+function(ebb_carry_fmt target)
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/embedded_fmt.cpp")
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/embedded_fmt.cpp" TARGET_DIRECTORY ${target}
+                              PROPERTIES COMPILE_OPTIONS -fvisibility=hidden)
+  target_link_options(${target} PRIVATE LINKER:--as-needed)
+endfunction()
+
 # ebb_embed_core(<target> <names that the host looks for>...)
 function(ebb_embed_core target)
   # The core is this file's own business: another copy in the same process must not meet it.
@@ -24,10 +32,13 @@ function(ebb_embed_core target)
   file(CONFIGURE OUTPUT "${exports}" CONTENT "{\n  global: ${names};\n  local: *;\n};\n" @ONLY)
   target_link_options(${target} PRIVATE "LINKER:--version-script=${exports}" LINKER:--gc-sections)
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden LINK_DEPENDS "${exports}")
-  # It travels in a package: beside the C library it needs nothing of the machine it runs on.
-  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/embedded_fmt.cpp")
-  target_link_options(${target} PRIVATE LINKER:--as-needed)
+  # It travels in a package: beside the C and C++ libraries it needs nothing of the machine it runs on.
+  ebb_carry_fmt(${target})
+  ebb_make_portable(${target})
   if(NOT EBB_SANITIZE)
-    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-s>)
+    target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-s>)
+  endif()
+  if(NOT EBB_SANITIZE AND NOT EBB_RUNTIME)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()

@@ -106,6 +106,8 @@ function(ebb_add_library)
     target_link_libraries(ebb PRIVATE $<BUILD_INTERFACE:ebb_cpu_dependencies>)
     ebb_find_onednn_beside(ebb)
   endif()
+  ebb_carry_fmt(ebb)
+  ebb_make_portable(ebb)
   # Threads keep state of Ebb's until they end, and exit and fork handlers are Ebb's: dlclose leaves
   # the library where it is, and says so to the loader instead of leaving it to chance.
   target_link_options(ebb PRIVATE LINKER:-z,nodelete)

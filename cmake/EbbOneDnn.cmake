@@ -23,9 +23,17 @@ if(EBB_SANITIZE)
   add_link_options(-Wl,--disable-new-dtags)
 endif()
 
-# For a library that contains the layer: the two libraries lie beside it once it is installed.
+# ebb_install_libraries_beside(<folder> ...): what a library that contains the layer loads, and Highway, which picks the
+# vector instructions at run time.
+function(ebb_install_libraries_beside folder)
+  install(PROGRAMS "${EBB_ONEDNN_PREFIX}/lib/libdnnl.so.3" "${EBB_ONEDNN_PREFIX}/lib/libgomp.so.1"
+          DESTINATION "${folder}" ${ARGN})
+  file(REAL_PATH "${HWY_LIBDIR}/libhwy.so.1" highway)
+  install(PROGRAMS "${highway}" DESTINATION "${folder}" RENAME libhwy.so.1 ${ARGN})
+endfunction()
+
+# For a library that contains the layer: the libraries lie beside it once it is installed.
 function(ebb_find_onednn_beside target)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(PROGRAMS "${EBB_ONEDNN_PREFIX}/lib/libdnnl.so.3" "${EBB_ONEDNN_PREFIX}/lib/libgomp.so.1"
-          DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  ebb_install_libraries_beside(${CMAKE_INSTALL_LIBDIR})
 endfunction()

@@ -41,4 +41,15 @@ if [[ "$(cat "$stamp" 2>/dev/null)" != "$version" ]]; then
   install_wheels
   echo "$version" >"$stamp"
 fi
+# What links the runtime in and is shipped carries its terms.
+if [[ ! -e $prefix/License.txt ]]; then
+  wheels="$(mktemp -d)"
+  pip download --dest "$wheels" "${toolkit[3]}"
+  python3 -c '
+import pathlib, sys, zipfile
+wheel = zipfile.ZipFile(next(pathlib.Path(sys.argv[1]).glob("*.whl")))
+name = next(name for name in wheel.namelist() if name.endswith("License.txt"))
+pathlib.Path(sys.argv[2]).write_bytes(wheel.read(name))' "$wheels" "$prefix/License.txt"
+  rm -r "$wheels"
+fi
 echo "$prefix"

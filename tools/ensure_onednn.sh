@@ -5,6 +5,7 @@
 set -euo pipefail
 
 version=2023.2.0
+stamped="$version, libgomp of Debian 11"
 prefix="$(cd "$(dirname "$0")/.." && pwd)/build/tools/onednn"
 stamp="$prefix/.version"
 
@@ -28,11 +29,16 @@ PY
     [[ -d $data/share/doc/onednn ]] && cp -r "$data/share/doc/onednn/." "$prefix/share/"
     [[ -e $data/lib/libdnnl.so.3 ]] && strip --strip-unneeded -o "$prefix/lib/libdnnl.so.3" "$data/lib/libdnnl.so.3"
   done
-  cp -L "$(gcc -print-file-name=libgomp.so.1)" "$prefix/lib/libgomp.so.1"
+  # The machine's own libgomp may need a newer C library than what it travels with.
+  local runtime
+  runtime="$("$(dirname "$0")/ensure_runtime.sh" x86_64)"
+  local gomp="$runtime/usr/lib/x86_64-linux-gnu/libgomp.so.1"
+  if [[ -z $runtime ]]; then gomp="$(gcc -print-file-name=libgomp.so.1)"; fi
+  cp -L "$gomp" "$prefix/lib/libgomp.so.1"
 }
 
-if [[ "$(cat "$stamp" 2>/dev/null)" != "$version" ]]; then
+if [[ "$(cat "$stamp" 2>/dev/null)" != "$stamped" ]]; then
   install_wheels
-  echo "$version" >"$stamp"
+  echo "$stamped" >"$stamp"
 fi
 echo "$prefix"

@@ -14,7 +14,7 @@ esac
 if ! command -v apt-get >/dev/null || [[ ! -e /usr/share/keyrings/debian-archive-keyring.gpg ]]; then exit 0; fi
 
 packages=(libc6 libc6-dev libstdc++6 libgcc-s1 libgomp1)
-version="Debian 11, ${packages[*]}"
+version="Debian 11, ${packages[*]}, relative links"
 prefix="$(cd "$(dirname "$0")/.." && pwd)/build/tools/runtime-$arch"
 stamp="$prefix/.version"
 
@@ -26,8 +26,9 @@ unpack_packages() {
   trap 'rm -rf "$work"' RETURN
   mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs" "$work/root"
   : >"$work/status"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(apt-get indextargets --format "\$(SITE)" | grep -m1 "/debian$") bullseye main" \
-    >"$work/sources.list"
+  local mirror # the one that this machine is set up with
+  mirror="$(apt-get indextargets --format '$(SITE)' | grep -m1 '/debian$')"
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bullseye main" >"$work/sources.list"
   local options=(-qq -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o "Dir::State::Lists=$work/lists" -o "Dir::State::Status=$work/status" -o "Dir::Cache=$work/cache"
     -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
@@ -40,6 +41,10 @@ unpack_packages() {
   local libraries="usr/lib/$arch-linux-gnu"
   ln -s libstdc++.so.6 "$work/root/$libraries/libstdc++.so"
   ln -s "../../../lib/$arch-linux-gnu/libgcc_s.so.1" "$work/root/$libraries/libgcc_s.so"
+  # Links into the root of a system lead out of this folder.
+  find "$work/root" -type l -lname '/*' | while read -r link; do
+    ln -sfnr "$work/root$(readlink "$link")" "$link"
+  done
   rm -rf "$prefix"
   mkdir -p "$(dirname "$prefix")"
   mv "$work/root" "$prefix"

@@ -375,6 +375,26 @@ def cuda_stage() -> list[Suite]:
     return suites
 
 
+# ---- what is shipped ----------------------------------------------------------------------------
+
+
+def symbols_stage() -> list[Suite]:
+    """Every file that a package carries, as it is installed: what it needs of a machine."""
+    release, shipped = BUILD / "release", BUILD / "shipped"
+    shutil.rmtree(shipped, ignore_errors=True)
+    installs = [(release, "node", ["--component", "node"]), (release, "cpp", []),
+                (release, "jni", ["--component", "jni"]), (BUILD / "cuda", "cuda", ["--component", "plugin"])]
+    ok = (build_node() and build("cuda")
+          and command("symbols-configure", "cmake", "--preset", "release", "-DEBB_BUILD_NODE=ON",
+                      "-DEBB_BUILD_JVM=ON")
+          and command("symbols-build", "cmake", "--build", release, "-j", OPTIONS.jobs, "--target", "ebb",
+                      "ebb_node", "ebb_jni")
+          and all(command(f"symbols-{name}", "cmake", "--install", tree, "--prefix", shipped / name, *part)
+                  for tree, name, part in installs))
+    return [check("symbols", sys.executable, "tools/check_symbols.py", shipped) if ok
+            else one("symbols build", False)]
+
+
 # ---- soak ---------------------------------------------------------------------------------------
 
 
@@ -427,6 +447,7 @@ STAGES = [
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
           JVM_PROJECT),
+    Stage("symbols", "glibc 2.31 and GCC 9's libstdc++ are enough for every shipped file", symbols_stage),
 ]
 
 SOAK_STAGES = [

@@ -1,42 +1,108 @@
-// Around `npm pack`: puts what the package carries besides dist/ into it (`before`), and takes it away again
-// (`after`), since a prebuilt addon would hide the one that is built.
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// Packs what npm gets into FOLDER: node scripts/pack.mjs FOLDER [PLATFORM=NATIVE]... [cuda-PLATFORM=NATIVE]...
+//
+// `ebb-tfjs` is JavaScript, types and the tool; the native part of each platform is a package of its own, which names
+// its platform and which ebb-tfjs has as an optional dependency, so that npm installs the one that fits. NATIVE is what
+// `cmake --install --component node` leaves (or `--component plugin`): the addon and what it loads from beside itself.
+// For each platform FOLDER gets a folder in which `npm i ./*.tgz` installs both.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { copyTerms } from './terms.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const oneDnn = join(root, '..', '..', 'build', 'tools', 'onednn');
-const prebuilt = join(root, 'prebuilt');
-const license = join(root, 'LICENSE');
+const project = join(root, '..', '..');
+const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { CUDA_PLATFORMS, PLATFORMS } = createRequire(import.meta.url)(
+  join(root, 'dist', 'node', 'platforms.js'),
+);
 
-/** What travels along, or is part of the addon, with the terms that go with it: as Debian's packages have them. */
-const TERMS = {
-  'highway.txt': '/usr/share/doc/libhwy1/copyright',
-  'libgomp-libstdc++-libgcc.txt': '/usr/share/doc/libgomp1/copyright',
-  'GPL-3.txt': '/usr/share/common-licenses/GPL-3', // which the one above refers to, with its exception
-  'fmt.txt': '/usr/share/doc/libfmt-dev/copyright',
-  'nlohmann-json.txt': '/usr/share/doc/nlohmann-json3-dev/copyright',
-};
+const writeJson = (path, value) => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 
-function copyTerms(folder) {
-  cpSync(join(oneDnn, 'share'), join(folder, 'onednn'), { recursive: true });
-  for (const [name, path] of Object.entries(TERMS)) {
-    if (!existsSync(path)) throw new Error(`${path} is missing: the package must carry it.`);
-    copyFileSync(path, join(folder, name));
-  }
+function emptied(...path) {
+  const folder = join(...path);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
-rmSync(prebuilt, { recursive: true, force: true });
-rmSync(license, { force: true });
-if (process.argv[2] === 'before') {
-  mkdirSync(prebuilt);
-  // The addon finds what it needs beside itself.
-  for (const built of ['ebb_node.node', 'libhwy.so.1']) {
-    copyFileSync(join(root, 'build', built), join(prebuilt, built));
-  }
-  for (const library of ['libdnnl.so.3', 'libgomp.so.1']) {
-    copyFileSync(join(oneDnn, 'lib', library), join(prebuilt, library));
-  }
-  copyTerms(join(prebuilt, 'licenses'));
-  copyFileSync(join(root, '..', '..', 'LICENSE'), license);
+/** What a package says of itself, whichever of them it is. */
+function common() {
+  const { version, license, homepage, repository } = own;
+  return { version, license, ...(homepage && { homepage }), ...(repository && { repository }) };
 }
+
+/** linux-x64-musl -> { os: ['linux'], cpu: ['x64'], libc: ['musl'] } */
+function requirements(platform) {
+  const [os, cpu, libc = 'glibc'] = platform.split('-');
+  return { os: [os], cpu: [cpu], ...(os === 'linux' && { libc: [libc] }) };
+}
+
+function stageJavaScript(stage) {
+  const manifest = { ...own };
+  for (const part of ['scripts', 'devDependencies']) delete manifest[part];
+  const natives = PLATFORMS.map((platform) => [`ebb-tfjs-${platform}`, own.version]);
+  writeJson(join(stage, 'package.json'), {
+    ...manifest,
+    optionalDependencies: Object.fromEntries(natives),
+  });
+  const keep = (path) => !path.endsWith('.compiled');
+  cpSync(join(root, 'dist'), join(stage, 'dist'), { recursive: true, filter: keep });
+  copyFileSync(join(root, 'README.md'), join(stage, 'README.md'));
+  copyFileSync(join(project, 'LICENSE'), join(stage, 'LICENSE'));
+}
+
+function stageNative(stage, name, platform, native) {
+  const cuda = name.includes('-cuda-');
+  cpSync(native, stage, { recursive: true });
+  writeJson(join(stage, 'package.json'), {
+    name,
+    description: cuda
+      ? `The plug-in of ebb-tfjs for NVIDIA's GPUs, ${platform}`
+      : `The native part of ebb-tfjs for ${platform}`,
+    ...common(),
+    ...requirements(platform),
+  });
+  writeFileSync(
+    join(stage, 'README.md'),
+    `# ${name}\n\n` +
+      (cuda
+        ? `Install it beside ebb-tfjs: \`npm install ebb-tfjs ${name}\`. Backend \`ebb-cuda\` finds it.\n`
+        : `npm installs it with ebb-tfjs where it fits; nobody has to name it.\n`),
+  );
+  copyFileSync(join(project, 'LICENSE'), join(stage, 'LICENSE'));
+  copyTerms(join(stage, 'licenses'), cuda ? 'cuda' : platform);
+}
+
+function pack(stage, ...folders) {
+  const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] };
+  const words = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folders[0], stage];
+  const file = execFileSync('npm', words, options).trim().split('\n').at(-1);
+  for (const other of folders.slice(1)) copyFileSync(join(folders[0], file), join(other, file));
+}
+
+function main(folder, ...natives) {
+  const stages = emptied(folder, 'stage');
+  const given = natives.map((native) => native.split('='));
+  const places = given.map(([platform]) => emptied(folder, platform));
+  const javaScript = emptied(stages, own.name);
+  stageJavaScript(javaScript);
+  pack(javaScript, ...(places.length > 0 ? places : [folder]));
+  given.forEach(([name, native], i) => {
+    const platform = name.replace(/^cuda-/, '');
+    const known = name === platform ? PLATFORMS : CUDA_PLATFORMS;
+    if (!known.includes(platform)) throw new Error(`${name} is not in src/node/platforms.ts`);
+    const stage = emptied(stages, `${own.name}-${name}`);
+    stageNative(stage, `${own.name}-${name}`, platform, resolve(native));
+    pack(stage, places[i]);
+  });
+  rmSync(stages, { recursive: true });
+}
+
+const [folder, ...natives] = process.argv.slice(2);
+if (folder === undefined || natives.some((native) => !native.includes('='))) {
+  console.error('Usage: node scripts/pack.mjs FOLDER [[cuda-]PLATFORM=NATIVE]...');
+  process.exit(2);
+}
+main(resolve(folder), ...natives);

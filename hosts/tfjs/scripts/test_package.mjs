@@ -4,21 +4,22 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from './cmake.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const TFJS = ['@tensorflow/tfjs', '@tensorflow/tfjs-backend-wasm'];
-const OF_THE_MACHINE = /^(libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so/;
-
 const TERMS = [
   'onednn/LICENSE',
   'onednn/THIRD-PARTY-PROGRAMS',
   'highway.txt',
-  'libgomp-libstdc++-libgcc.txt',
+  'libgomp.txt',
   'GPL-3.txt',
   'fmt.txt',
   'nlohmann-json.txt',
+  'kissfft.txt',
 ];
+const NATIVE = 'ebb-tfjs-linux-x64';
 
 const PROGRAM = `
 const tf = require('@tensorflow/tfjs');
@@ -52,45 +53,55 @@ function check(title, actual, expected) {
   );
 }
 
-function install(folder) {
-  const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] };
-  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], options);
-  const tarball = join(folder, packed.trim().split('\n').at(-1));
-  const project = join(folder, 'project');
+const quiet = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] };
+
+/** The tarballs, as `make dist` makes them. */
+function pack(folder) {
+  const native = join(folder, 'native');
+  const words = ['--install', build, '--component', 'node', '--prefix', native];
+  execFileSync('cmake', words, quiet);
+  execFileSync(
+    process.execPath,
+    [join(root, 'scripts', 'pack.mjs'), join(folder, 'npm'), `linux-x64=${native}`],
+    quiet,
+  );
+  const place = join(folder, 'npm', 'linux-x64');
+  return readdirSync(place).map((name) => join(place, name));
+}
+
+function install(folder, name, tarballs) {
+  const project = join(folder, name);
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
   const wanted = TFJS.map((name) => `${name}@${devDependencies[name]}`);
   const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
-  execFileSync('npm', ['install', ...flags, tarball, ...wanted], { ...options, cwd: project });
+  execFileSync('npm', ['install', ...flags, ...tarballs, ...wanted], { ...quiet, cwd: project });
   writeFileSync(join(project, 'app.js'), PROGRAM);
   writeFileSync(join(project, 'typed.mjs'), TYPED);
   writeFileSync(join(project, 'backend.js'), BACKEND);
   return project;
 }
 
-function librariesOf(addon) {
-  const lines = execFileSync('readelf', ['-d', addon], { encoding: 'utf8' });
-  return [...lines.matchAll(/NEEDED.*\[(.*)\]/g)].map(([, name]) => name);
-}
-
-function use(project) {
+function runner(project) {
   const output = (...words) => {
     const { stdout, stderr } = spawnSync(words[0], words.slice(1), {
       cwd: project,
       encoding: 'utf8',
+      env: { ...process.env, EBB_ADDON: undefined },
     });
     return (stdout + stderr).trim();
   };
-  const node = (...words) => output(process.execPath, '--no-deprecation', ...words);
-  const prebuilt = join(project, 'node_modules', 'ebb-tfjs', 'prebuilt');
-  const carried = readdirSync(prebuilt);
-  const others = librariesOf(join(prebuilt, 'ebb_node.node')).filter(
-    (name) => !OF_THE_MACHINE.test(name) && !carried.includes(name),
-  );
-  check('the addon needs only the C library and what it carries', others.join(), '');
-  const terms = readdirSync(join(prebuilt, 'licenses'), { recursive: true });
+  return { output, node: (...words) => output(process.execPath, '--no-deprecation', ...words) };
+}
+
+function use(project) {
+  const { node, output } = runner(project);
+  const native = join(project, 'node_modules', NATIVE);
+  const checked = output('python3', join(root, '..', '..', 'tools', 'check_symbols.py'), native);
+  check('what it needs of a machine', lastLine(checked), 'symbols: 4 files, 0 faults');
+  const terms = readdirSync(join(native, 'licenses'), { recursive: true });
   check('the terms of what it carries', TERMS.filter((name) => !terms.includes(name)).join(), '');
-  const gomp = readFileSync(join(prebuilt, 'licenses', 'libgomp-libstdc++-libgcc.txt'), 'utf8');
+  const gomp = readFileSync(join(native, 'licenses', 'libgomp.txt'), 'utf8');
   check('with the exception', /GCC RUNTIME LIBRARY EXCEPTION/i.test(gomp), true);
   const bare = spawnSync('env', ['-i', process.execPath, 'backend.js'], {
     cwd: project,
@@ -112,12 +123,43 @@ function use(project) {
   check('import', lastLine(node('typed.mjs')), '7 1073741824 0 true');
 }
 
+/** A platform that has no native part: npm has left the package out, as it does by os and cpu. */
+function useWithoutNative(project) {
+  const { node, output } = runner(project);
+  rmSync(join(project, 'node_modules', NATIVE), { recursive: true });
+  writeFileSync(
+    join(project, 'elsewhere.cjs'),
+    `Object.defineProperty(process, 'platform', { value: 'sunos' });`,
+  );
+  const auto = node('-r', './elsewhere.cjs', '--import', 'ebb-tfjs/auto', 'app.js');
+  const warnings = auto.match(/EbbWarning/g) ?? [];
+  check('auto warns once', warnings.length, 1);
+  check(
+    'and says why',
+    /no native part for sunos-x64; there is one for linux-x64/.test(auto),
+    true,
+  );
+  check('and the program runs', /^BackendWasm growing$/m.test(auto), true);
+  const backend = node('-r', './elsewhere.cjs', 'backend.js');
+  check(
+    'the backend throws',
+    /Cannot run: there is no native part for sunos-x64/.test(backend),
+    true,
+  );
+  const left = node('--import', 'ebb-tfjs/auto', 'app.js');
+  check('left out', /the package ebb-tfjs-linux-x64 is not installed/.test(left), true);
+  const tool = output(join('node_modules', '.bin', 'ebb'), 'app.js');
+  check('npx ebb runs it too', /^BackendWasm growing$/m.test(tool), true);
+}
+
 /** TensorFlow.js greets its users first. */
 const lastLine = (text) => text.split('\n').at(-1);
 
 const folder = mkdtempSync(join(tmpdir(), 'ebb-tfjs-'));
 try {
-  use(install(folder));
+  const project = install(folder, 'project', pack(folder));
+  use(project);
+  useWithoutNative(project);
 } finally {
   rmSync(folder, { recursive: true });
 }

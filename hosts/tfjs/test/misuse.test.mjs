@@ -115,7 +115,7 @@ test('an addon that does not load', () => {
   assert.notEqual(status, 0);
   assert.match(
     stderr,
-    /does not load on linux-x64 \(.*other\.node.*the package has one for linux-x64/,
+    /does not load on linux-x64 \(.*other\.node.*there are packages for linux-x64/,
   );
 });
 

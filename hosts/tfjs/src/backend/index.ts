@@ -14,6 +14,7 @@ import { fileSystem, registerFileSystem } from '../node/files';
 import { chosenGpu, CUDA_NAME, CudaBackend, registerCuda } from './cuda';
 import { NAME, register } from './register';
 
+host(); // or it throws that there is none here, before TensorFlow.js tries other backends
 register();
 registerCuda();
 const gpu = chosenGpu();

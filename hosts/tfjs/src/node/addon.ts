@@ -1,17 +1,58 @@
-// The host in Node: the addon.
+// The host in Node: the addon, from a build in a clone or from the package of this platform.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { badArgument, EbbError } from '../errors';
 import { type Host, provideHost } from '../host';
 import { LAYOUT } from '../shared';
+import { CUDA_PLATFORMS, platform, PLATFORMS } from './platforms';
 
 const OLDEST_NODE = 20;
+const FILE = 'ebb_node.node';
 
-function places(): string[] {
-  const root = join(__dirname, '..', '..');
-  const chosen = process.env.EBB_ADDON;
-  const name = 'ebb_node.node';
-  return [...(chosen ? [chosen] : []), join(root, 'prebuilt', name), join(root, 'build', name)];
+const own = join(__dirname, '..', '..', 'build', FILE);
+let packaged: string | undefined;
+
+/** The file of a package that may be installed. */
+function ofPackage(name: string, file: string): string | undefined {
+  try {
+    return require.resolve(`${name}/${file}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function chosen(): string | undefined {
+  const path = process.env.EBB_ADDON || undefined;
+  if (path !== undefined && !existsSync(path))
+    throw badArgument('EBB_ADDON', path, 'the path of an addon');
+  return path;
+}
+
+/** Where the addon is; undefined: this platform has none. */
+function find(): string | undefined {
+  return (
+    chosen() ?? (existsSync(own) ? own : (packaged ??= ofPackage(`ebb-tfjs-${platform()}`, FILE)))
+  );
+}
+
+/** Whether Ebb can run here. Where it cannot, `missing` says why. */
+export function isThere(): boolean {
+  return find() !== undefined;
+}
+
+export function missing(): string {
+  const here = platform();
+  return (PLATFORMS as readonly string[]).includes(here)
+    ? `the package ebb-tfjs-${here} is not installed (npm leaves it out with --omit=optional or --no-optional)`
+    : `there is no native part for ${here}; there is one for ${PLATFORMS.join(', ')}`;
+}
+
+/** The core looks for its plug-in beside the addon, or where this variable says. */
+function offerCuda(): void {
+  const here = platform();
+  if (process.env.EBB_CUDA_PLUGIN || !(CUDA_PLATFORMS as readonly string[]).includes(here)) return;
+  const plugin = ofPackage(`ebb-tfjs-cuda-${here}`, 'libebb_cuda.so');
+  if (plugin !== undefined) process.env.EBB_CUDA_PLUGIN = plugin;
 }
 
 function load(): Host {
@@ -21,20 +62,18 @@ function load(): Host {
       `[ebb-tfjs] Node ${process.versions.node} is too old; use Node ${OLDEST_NODE} or newer.`,
     );
   }
-  const chosen = process.env.EBB_ADDON;
-  if (chosen && !existsSync(chosen)) throw badArgument('EBB_ADDON', chosen, 'the path of an addon');
-  const path = places().find(existsSync);
-  if (path === undefined) {
-    throw new EbbError(
-      'EBB_UNSUPPORTED',
-      `[ebb-tfjs] The addon is not built (looked for ${places().join(', ')}); run 'npm run build'.`,
-    );
-  }
+  const path = find();
+  if (path === undefined)
+    throw new EbbError('EBB_UNSUPPORTED', `[ebb-tfjs] Cannot run: ${missing()}.`);
+  offerCuda();
   const addon = open(path);
   if (addon.layout !== LAYOUT) {
     throw new EbbError(
       'EBB_UNSUPPORTED',
-      `[ebb-tfjs] ${path} is of another version; run 'npm run build'.`,
+      `[ebb-tfjs] ${path} is of another version; ` +
+        (path === packaged
+          ? `install ${dirname(path).split('/').at(-1)} in the version of ebb-tfjs.`
+          : `run 'npm run build'.`),
     );
   }
   return addon;
@@ -47,8 +86,8 @@ function open(path: string): Host {
   } catch (error) {
     throw new EbbError(
       'EBB_UNSUPPORTED',
-      `[ebb-tfjs] The addon does not load on ${process.platform}-${process.arch} (${(error as Error).message}); ` +
-        `the package has one for linux-x64 with glibc, elsewhere it is built from a clone.`,
+      `[ebb-tfjs] ${path} does not load on ${platform()} (${(error as Error).message}); ` +
+        `there are packages for ${PLATFORMS.join(', ')}.`,
       { cause: error },
     );
   }
