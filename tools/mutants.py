@@ -31,7 +31,8 @@ COPIED = ("cmake", "include", "src", "tests", "tools", "CMakeLists.txt")
 SUITES = ("test_unit_memory", "test_unit_tensor", "test_capi", "test_governor", "test_threads",
           "test_fault", "test_model", "test_schedules")
 # Small: a mutation is found by what is tested, not by how long.
-ENVIRONMENT = {"EBB_MODEL_CALLS": "60000", "EBB_FORGED_NAMES": "20000"}
+ENVIRONMENT = {"EBB_MODEL_CALLS": "60000", "EBB_FORGED_NAMES": "20000",
+               "EBB_SCHEDULE_SECONDS": "2"}
 RUNS = 3
 SECONDS = 120  # of a suite; one that hangs has noticed
 

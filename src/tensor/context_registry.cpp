@@ -7,6 +7,13 @@
 #include "tensor/context_body.hpp"
 
 namespace ebb {
+namespace {
+
+bool in_use(const Books& books) noexcept {
+  return books.live != 0 || books.storages.count != 0 || books.held.count != 0;
+}
+
+}  // namespace
 
 ContextRegistry& ContextRegistry::instance() {
   static ContextRegistry* registry = [] {
@@ -23,15 +30,17 @@ bool ContextRegistry::uses(DeviceIndex index) {
   bool used = false;
   for_each([&](ContextBody& context) {
     std::lock_guard guard(context.lock_);
-    const Books& books = context.ledgers_[index].books();
-    used |= books.live != 0 || books.storages.count != 0 || books.held.count != 0;
+    used |= in_use(context.ledgers_[index].books());
   });
   return used;
 }
 
+// Whoever found the device before it closed may be making something on it, which ends when he looks
+// at its name again. Books in which that is begun stay, so that it ends in the same.
 void ContextRegistry::close_books(DeviceIndex index) noexcept {
   for_each([&](ContextBody& context) {
     std::lock_guard guard(context.lock_);
+    if (in_use(context.ledgers_[index].books())) return;
     context.ledgers_[0] += std::exchange(context.ledgers_[index], Ledger());
     context.last_births_[index].store(0, std::memory_order_relaxed);
   });

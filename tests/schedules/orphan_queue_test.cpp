@@ -1,12 +1,9 @@
 // The orphan queue and the recycling of slots under every schedule of a few preemptions.
 #include "ebb/memory/orphan_queue.hpp"
 
-#include <gtest/gtest.h>
-
 #include <mutex>
 
-#include "schedules/scheduled_atomic.hpp"
-#include "support/seed.hpp"
+#include "schedules/explore.hpp"
 
 namespace ebb::schedules {
 namespace {
@@ -53,19 +50,6 @@ struct World {
     }
   }
 };
-
-void explore(const char* what, const Explorer::Scenario& scenario) {
-  Explorer explorer;
-  const double seconds = static_cast<double>(test::from_environment("EBB_SCHEDULE_SECONDS", 8));
-  explorer.seconds = seconds;
-  EXPECT_TRUE(explorer.all(3, scenario)) << explorer.failure();
-  const std::uint64_t exhaustive = explorer.schedules();
-  const bool complete = explorer.complete();
-  explorer.seconds = seconds / 4;
-  EXPECT_TRUE(explorer.some(4, test::seed_for(what, 1), scenario)) << explorer.failure();
-  test::note("{}: {} schedules of at most 3 preemptions ({}), {} by priorities", what, exhaustive,
-             complete ? "all" : "not all", explorer.schedules() - exhaustive);
-}
 
 TEST(OrphanSchedules, EachNoticeIsDrainedOnce) {
   explore("two notices and a drain", [](Schedule& run) {

@@ -1,4 +1,5 @@
 // ebb::atomic under the scheduler: a step before each operation, and the clock of who released it.
+// It is as large as what it holds: the clocks are the schedule's.
 #pragma once
 
 #include <atomic>
@@ -23,21 +24,26 @@ class atomic {
   }
   void store(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
     step();
-    released_ = {};
+    if (schedules::Schedule* const run = schedules::Schedule::current()) run->released(this) = {};
     release(order);
     value_ = value;
   }
   T exchange(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
-    step();
-    acquire(order);
-    release(order);
-    return std::exchange(value_, value);
+    return change(order, [&](T) { return value; });
   }
-  T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
-    step();
-    acquire(order);
-    release(order);
-    return std::exchange(value_, static_cast<T>(value_ + value));
+  template <typename By>
+  T fetch_add(By value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return change(order, [&](T now) { return static_cast<T>(now + value); });
+  }
+  template <typename By>
+  T fetch_sub(By value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return change(order, [&](T now) { return static_cast<T>(now - value); });
+  }
+  T fetch_or(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return change(order, [&](T now) { return static_cast<T>(now | value); });
+  }
+  T fetch_and(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return change(order, [&](T now) { return static_cast<T>(now & value); });
   }
   bool compare_exchange_strong(T& expected, T wanted, std::memory_order order,
                                std::memory_order otherwise) noexcept {
@@ -52,28 +58,55 @@ class atomic {
     value_ = wanted;
     return true;
   }
+  bool compare_exchange_strong(T& expected, T wanted,
+                               std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return compare_exchange_strong(expected, wanted, order, std::memory_order_acquire);
+  }
+  bool compare_exchange_weak(T& expected, T wanted,
+                             std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return compare_exchange_strong(expected, wanted, order);
+  }
+  bool compare_exchange_weak(T& expected, T wanted, std::memory_order order,
+                             std::memory_order otherwise) noexcept {
+    return compare_exchange_strong(expected, wanted, order, otherwise);
+  }
+
+  operator T() const noexcept { return load(); }  // NOLINT: as std::atomic's
+  T operator=(T value) noexcept {                 // NOLINT: likewise
+    store(value);
+    return value;
+  }
+  T operator++() noexcept { return static_cast<T>(fetch_add(1) + 1); }
+  T operator++(int) noexcept { return fetch_add(1); }
+  T operator+=(T value) noexcept { return static_cast<T>(fetch_add(value) + value); }
 
  private:
   static void step() {
     if (schedules::Schedule* const run = schedules::Schedule::current()) run->step();
   }
+  template <typename Changed>
+  T change(std::memory_order order, Changed&& changed) noexcept {
+    step();
+    acquire(order);
+    release(order);
+    return std::exchange(value_, changed(value_));
+  }
   void acquire(std::memory_order order) const noexcept {
     schedules::Schedule* const run = schedules::Schedule::current();
     if (run == nullptr || order == std::memory_order_relaxed || order == std::memory_order_release)
       return;
-    schedules::join(run->clock(), released_);
+    schedules::join(run->clock(), run->released(this));
   }
   // A read-modify-write keeps what was released before it; a store has cleared it.
   void release(std::memory_order order) noexcept {
     schedules::Schedule* const run = schedules::Schedule::current();
     if (run == nullptr || order == std::memory_order_relaxed || order == std::memory_order_acquire)
       return;
-    schedules::join(released_, run->clock());
+    schedules::join(run->released(this), run->clock());
     ++run->clock()[run->here()];
   }
 
   T value_{};
-  schedules::Clock released_{};
 };
 
 namespace schedules {
@@ -110,26 +143,41 @@ class Plain {
 // A lock whose waiters do not take turns.
 class Lock {
  public:
+  constexpr Lock() noexcept = default;
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
   void lock() {
     Schedule* const run = Schedule::current();
     if (run == nullptr) return;
     run->step();
     if (taken_) run->until([this] { return !taken_; });
-    taken_ = true;
-    join(run->clock(), released_);
+    take(*run);
+  }
+  bool try_lock() {
+    Schedule* const run = Schedule::current();
+    if (run == nullptr) return true;
+    run->step();
+    if (taken_) return false;
+    take(*run);
+    return true;
   }
   void unlock() {
     Schedule* const run = Schedule::current();
     if (run == nullptr) return;
-    released_ = run->clock();
+    run->released(this) = run->clock();
     ++run->clock()[run->here()];
     taken_ = false;
     run->step();
   }
 
  private:
+  void take(Schedule& run) {
+    taken_ = true;
+    join(run.clock(), run.released(this));
+  }
+
   bool taken_ = false;
-  Clock released_{};
 };
 
 }  // namespace schedules

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 
 namespace ebb::schedules {
 namespace {
 
 Schedule* g_run = nullptr;
 thread_local std::size_t t_index = kMostThreads;
+thread_local bool t_at_once = false;
+std::int64_t g_time = 0;
+constexpr std::uint64_t kMostSteps = 200'000;  // more is a loop that nobody ends
 
 // Depth first over the decisions, the first choice being to go on without a preemption.
 class Exhaustive final : public Strategy {
@@ -27,15 +32,18 @@ class Exhaustive final : public Strategy {
       }
     }
     if (at_ == path_.size()) path_.push_back({0, choices.size()});
-    const std::size_t taken = choices[path_[at_].taken];
+    repeatable_ &= path_[at_].of == choices.size();
+    const std::size_t taken = choices[std::min(path_[at_].taken, choices.size() - 1)];
     ++at_;
     if (can_stay && taken != *current) ++used_;
     return taken;
   }
 
+  bool repeatable() const override { return repeatable_; }
+
   bool next() override {
     path_.resize(std::min(path_.size(), at_));
-    while (!path_.empty() && path_.back().taken + 1 == path_.back().of) path_.pop_back();
+    while (!path_.empty() && path_.back().taken + 1 >= path_.back().of) path_.pop_back();
     if (path_.empty()) return false;
     ++path_.back().taken;
     return true;
@@ -48,6 +56,7 @@ class Exhaustive final : public Strategy {
   const std::size_t most_;
   std::vector<Decision> path_;
   std::size_t at_ = 0, used_ = 0;
+  bool repeatable_ = true;
 };
 
 // The thread of the highest priority goes on; at `depth` random steps it falls below all others.
@@ -110,59 +119,115 @@ void Schedule::start() {
   }
   g_run = this;
   strategy_.begin(count);
+  for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this, i] { run_worker(i); });
   {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([this, i] { run_worker(i); });
     std::unique_lock lock(mutex_);
     hand_over(lock, false);
   }
+  let_them_leave();
   g_run = nullptr;
   for (std::size_t i = 0; i < count; ++i) join(clocks_[kMostThreads], clocks_[i]);
 }
+
+// What a thread does when it ends (it gives back what it has cached) is in no schedule: they leave
+// one after the other, when all have done their work.
+void Schedule::let_them_leave() {
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    {
+      std::unique_lock lock(mutex_);
+      turn_changed_[kMostThreads].wait(lock, [&] { return all_ended(); });
+      workers_[i].may_leave = true;
+      turn_changed_[i].notify_one();
+    }
+    threads_[i].join();
+  }
+}
+
+bool Schedule::all_ended() const noexcept { return std::ranges::all_of(workers_, &Worker::ended); }
 
 void Schedule::run_worker(std::size_t index) {
   t_index = index;
   {
     std::unique_lock lock(mutex_);
-    turn_changed_.wait(lock, [&] { return turn_ == index; });
+    turn_changed_[index].wait(lock, [&] { return turn_ == index; });
   }
   bodies_[index]();
   std::unique_lock lock(mutex_);
   workers_[index].ended = true;
   hand_over(lock, false);
+  if (all_ended()) turn_changed_[kMostThreads].notify_one();
+  turn_changed_[index].wait(lock, [&] { return workers_[index].may_leave; });
+  t_index = kMostThreads;
 }
 
 void Schedule::step() {
-  if (t_index == kMostThreads) return;  // before or after the threads
+  if (t_index == kMostThreads || t_at_once) return;  // before or after the threads
   std::unique_lock lock(mutex_);
   hand_over(lock, true);
 }
 
 void Schedule::until(const std::function<bool()>& holds) {
+  if (t_index == kMostThreads) return expect(holds(), "waits when all have ended");
   std::unique_lock lock(mutex_);
+  wait_here(lock, holds);
+}
+
+void Schedule::pause() {
+  if (t_index == kMostThreads) return;
+  std::unique_lock lock(mutex_);
+  workers_[t_index].pauses = true;
+  wait_here(lock, [this, mine = steps_ + 1] { return steps_ != mine; });
+  workers_[t_index].pauses = false;
+}
+
+void Schedule::at_once(const std::function<void()>& work) {
+  t_at_once = true;
+  work();
+  t_at_once = false;
+}
+
+void Schedule::wait_here(std::unique_lock<std::mutex>& lock, const std::function<bool()>& holds) {
   workers_[t_index].waits_for = &holds;
   hand_over(lock, true);
   workers_[t_index].waits_for = nullptr;
 }
 
+// Those that can go on. Where nobody can, those that only look again; where there are none, all
+// that wait, so that they run out, whatever they find.
+std::vector<std::size_t> Schedule::ready() {
+  std::vector<std::size_t> free, pausing, waiting;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const Worker& worker = workers_[i];
+    if (worker.ended) continue;
+    const bool goes_on = worker.waits_for == nullptr || (*worker.waits_for)();
+    (goes_on ? free : worker.pauses ? pausing : waiting).push_back(i);
+  }
+  if (!free.empty()) return free;
+  if (!pausing.empty()) return pausing;
+  expect(waiting.empty(), "all threads wait");
+  return waiting;
+}
+
 // `can_stay`: this thread may be the one that goes on, and returns when it is.
 void Schedule::hand_over(std::unique_lock<std::mutex>& lock, bool can_stay) {
-  std::vector<std::size_t> ready, waiting;
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].ended) continue;
-    const bool free = workers_[i].waits_for == nullptr || (*workers_[i].waits_for)();
-    (free ? ready : waiting).push_back(i);
+  if (++steps_ > kMostSteps) {
+    std::fprintf(stderr, "schedules: a loop that nobody ends\n");
+    std::abort();
   }
-  if (ready.empty()) {
-    if (waiting.empty()) return;
-    expect(false, "all threads wait");
-    ready = waiting;  // let them run out, whatever they find
-  }
-  turn_ = strategy_.choose(ready, can_stay ? std::optional(t_index) : std::nullopt);
+  const std::vector<std::size_t> choices = ready();
+  if (choices.empty()) return;
+  turn_ = strategy_.choose(choices, can_stay ? std::optional(t_index) : std::nullopt);
   if (can_stay && turn_ == t_index) return;
-  turn_changed_.notify_all();
-  if (can_stay) turn_changed_.wait(lock, [&] { return turn_ == t_index; });
+  turn_changed_[turn_].notify_one();
+  if (can_stay) turn_changed_[t_index].wait(lock, [&] { return turn_ == t_index; });
 }
+
+void pause() noexcept {
+  if (Schedule* const run = Schedule::current()) return run->pause();
+  std::this_thread::yield();
+}
+
+std::int64_t pass(std::int64_t nanoseconds) noexcept { return g_time += nanoseconds; }
 
 bool Explorer::all(std::size_t preemptions, const Scenario& scenario) {
   Exhaustive strategy(preemptions);
@@ -186,7 +251,7 @@ bool Explorer::explore(Strategy& strategy, const Scenario& scenario) {
     failure_ = run.failure();
     if (!failure_.empty()) return false;
     if (!strategy.next()) {
-      complete_ = true;
+      complete_ = strategy.repeatable();
       break;
     }
   }

@@ -1,5 +1,5 @@
-// A controlled scheduler: threads that take turns at the operations of ebb::atomic, in an order that
-// is chosen, so that a protocol of a few operations is seen in all its interleavings.
+// A controlled scheduler: threads that take turns at the operations of atomics and locks, in an order
+// that is chosen, so that a protocol of a few operations is seen in all its interleavings.
 //
 //   Explorer explorer;
 //   explorer.all(3, [](Schedule& run) {           // every schedule of at most 3 preemptions
@@ -26,6 +26,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 namespace ebb::schedules {
@@ -45,6 +46,8 @@ class Strategy {
                              std::optional<std::size_t> current) = 0;
   // After a schedule: whether there is another.
   virtual bool next() = 0;
+  // Whether each schedule went as far as it was repeated as the one before it.
+  virtual bool repeatable() const { return true; }
 };
 
 class Schedule {
@@ -58,6 +61,12 @@ class Schedule {
   void start();
   // Waits in a thread of the run, without taking turns, until `holds`; that must read no atomic.
   void until(const std::function<bool()>& holds);
+  // Goes on when another thread has taken a step, or when none can: what a loop does that looks
+  // again and again.
+  void pause();
+  // What it does is one step: preparations that no schedule is wanted for. Waits all the same where
+  // a lock is taken.
+  void at_once(const std::function<void()>& work);
   void expect(bool holds, const char* what);
 
   const std::string& failure() const noexcept { return failure_; }
@@ -67,24 +76,39 @@ class Schedule {
   void step();  // another thread may go on here
   std::size_t here() const noexcept;
   Clock& clock() noexcept { return clocks_[here()]; }
+  Clock& released(const void* by) { return released_[by]; }
 
  private:
   struct Worker {
     bool ended = false;
+    bool may_leave = false;
     const std::function<bool()>* waits_for = nullptr;
+    bool pauses = false;  // comes free where nobody else can go on
   };
+  void wait_here(std::unique_lock<std::mutex>& lock, const std::function<bool()>& holds);
+  std::vector<std::size_t> ready();
+  bool all_ended() const noexcept;
+  void let_them_leave();
   void hand_over(std::unique_lock<std::mutex>& lock, bool can_stay);
   void run_worker(std::size_t index);
 
   Strategy& strategy_;
   std::vector<std::function<void()>> bodies_;
   std::vector<Worker> workers_;
+  std::vector<std::thread> threads_;
   std::array<Clock, kMostThreads + 1> clocks_{};
+  std::unordered_map<const void*, Clock> released_;
+  std::uint64_t steps_ = 0;
   std::mutex mutex_;
-  std::condition_variable turn_changed_;
-  std::size_t turn_ = kMostThreads;  // none
+  std::array<std::condition_variable, kMostThreads + 1> turn_changed_;  // one for each thread
+  std::size_t turn_ = kMostThreads;                                     // none
   std::string failure_;
 };
+
+// For loops of the sources: as Schedule::pause, outside of a schedule the machine's own.
+void pause() noexcept;
+// The schedule's time, in nanoseconds, after so many more.
+std::int64_t pass(std::int64_t nanoseconds) noexcept;
 
 class Explorer {
  public:
