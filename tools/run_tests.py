@@ -419,9 +419,29 @@ def campaign_stage() -> list[Suite]:
     if not build("dev"):
         return [one("dev build", False)]
     explored = str(max(60, OPTIONS.soak_seconds // 4))
-    return run_ctest("dev", "process|capi|schedules",
+    return run_ctest("dev", "process|capi|schedules|threads",
                      {"EBB_FORGED_NAMES": "10000000", "EBB_KILLS": "1000", "EBB_EXITS": "200",
-                      "EBB_SCHEDULE_SECONDS": explored})
+                      "EBB_NAME_RACES": "100000", "EBB_SCHEDULE_SECONDS": explored})
+
+
+def calls_stage() -> list[Suite]:
+    """The fuzzers' machines from seeds, in an optimised build without sanitizers. The calls of all
+    runs are added up in build/soak-calls.total."""
+    folder, total = BUILD / "soak", BUILD / "soak-calls.total"
+    if not (command("calls-configure", "cmake", "-S", ROOT, "-B", folder, "-G", "Ninja",
+                    "-DCMAKE_BUILD_TYPE=Release", "-DEBB_CPU=ON")
+            and command("calls-build", "cmake", "--build", folder, "-j", OPTIONS.jobs, "--target",
+                        "soak_calls")):
+        return [one("calls build", False)]
+    # Some calls wait for another thread that is not there: more processes than processors.
+    suite = check("calls", folder / "tests/soak_calls", "--seconds", OPTIONS.soak_seconds,
+                  "--processes", 3 * OPTIONS.jobs, "--seed", int(time.time()))
+    made = re.search(r"(\d+) calls", (LOGS / "calls.log").read_text(errors="replace"))
+    before = int(total.read_text()) if total.exists() else 0
+    if made:
+        total.write_text(str(before + int(made[1])))
+        suite.notes = [f"C ABI: {int(made[1]):,} calls, {before + int(made[1]):,} in all runs here"]
+    return [suite]
 
 
 STAGES = [
@@ -451,7 +471,8 @@ STAGES = [
 ]
 
 SOAK_STAGES = [
-    Stage("campaign", "forged names, killed saves, exits, schedules, in full", campaign_stage),
+    Stage("campaign", "forged names, races for names, killed saves, exits, schedules, in full", campaign_stage),
+    Stage("calls", "the C ABI, millions of calls from seeds", calls_stage, "tests/soak/calls.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
     Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),

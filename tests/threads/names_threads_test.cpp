@@ -12,7 +12,7 @@
 namespace ebb::test {
 namespace {
 
-std::uint64_t steps() { return from_environment("EBB_NAME_RACES", 1500); }
+std::uint64_t steps() { return from_environment("EBB_NAME_RACES", 2000); }
 
 bool stale(ebb_status status) { return status == EBB_STALE_HANDLE; }
 

@@ -1,10 +1,12 @@
 // The calls: a byte for the function, then what its arguments take.
+#include <array>
+
 #include "fuzz/support/capi_machine.hpp"
 
 namespace ebb::fuzz {
 
 void Machine::step() {
-  switch (in_.byte() % 8) {
+  switch (in_.byte() % 10) {
     case 0:
       return births();
     case 1:
@@ -19,6 +21,10 @@ void Machine::step() {
       return holds();
     case 6:
       return devices_and_contexts();
+    case 7:
+      return values();
+    case 8:
+      return host_reports();
     default:
       return books();
   }
@@ -29,14 +35,14 @@ void Machine::births() {
   const uint8_t which = in_.byte() % 8;
   if (which < 3) {
     const ebb_tensor_spec spec = tensor_spec();
-    keep_handle(ebb_tensor_create(context(), &spec, &handle), handle);
+    keep_handle(call(ebb_tensor_create, context(), &spec, &handle), handle);
   } else if (which < 7) {
     const ebb_foreign_spec spec = foreign_spec();
-    keep_handle(ebb_tensor_adopt(context(), &spec, &handle), handle);
+    keep_handle(call(ebb_tensor_adopt, context(), &spec, &handle), handle);
   } else {
     const ebb_tensor_spec spec = tensor_spec();
     const ebb_handle base = handles_.pick(in_);
-    keep_handle(ebb_tensor_view(context(), base, in_.size(), &spec, &handle), handle);
+    keep_handle(call(ebb_tensor_view, context(), base, in_.size(), &spec, &handle), handle);
   }
 }
 
@@ -44,13 +50,13 @@ void Machine::ends() {
   const ebb_handle handle = handles_.pick(in_);
   switch (in_.byte() % 4) {
     case 0:
-      ebb_orphan(handle);
+      call(ebb_orphan, handle);
       break;
     case 1:
-      ebb_tensor_rebook(context(), handle, in_.byte() % 2 == 0 ? 0 : device(), in_.size());
+      call(ebb_tensor_rebook, context(), handle, in_.byte() % 2 == 0 ? 0 : device(), in_.size());
       break;
     default:
-      ebb_tensor_dispose(context(), handle);
+      call(ebb_tensor_dispose, context(), handle);
   }
 }
 
@@ -61,24 +67,24 @@ void Machine::regions() {
     case 1:
     case 2: {
       const std::string label = in_.text();
-      if (ebb_region_open(context(), region(), label.c_str(), &made) == EBB_OK) {
+      if (call(ebb_region_open, context(), region(), label.c_str(), &made) == EBB_OK) {
         regions_.keep(made);
       }
       break;
     }
     case 3:
-      if (ebb_region_root(context(), &made) == EBB_OK) regions_.keep(made);
+      if (call(ebb_region_root, context(), &made) == EBB_OK) regions_.keep(made);
       break;
     case 4:
-      if (in_.byte() % 4 == 0) ebb_region_cap(context(), region());
+      if (in_.byte() % 4 == 0) call(ebb_region_cap, context(), region());
       break;
     case 5: {
       auto info = output<ebb_region_info>();
-      ebb_region_describe(context(), region(), &info);
+      call(ebb_region_describe, context(), region(), &info);
       break;
     }
     default:
-      ebb_region_close(context(), region());
+      call(ebb_region_close, context(), region());
   }
 }
 
@@ -86,21 +92,21 @@ void Machine::attachments() {
   const ebb_handle handle = handles_.pick(in_);
   switch (in_.byte() % 5) {
     case 0:
-      ebb_region_attach(context(), region(), handle);
+      call(ebb_region_attach, context(), region(), handle);
       break;
     case 1:
-      ebb_region_attach_temporarily(context(), region(), handle);
+      call(ebb_region_attach_temporarily, context(), region(), handle);
       break;
     case 2:
-      ebb_region_detach(context(), handle);
+      call(ebb_region_detach, context(), handle);
       break;
     case 3:
-      ebb_region_move_to_parent(context(), handle);
+      call(ebb_region_move_to_parent, context(), handle);
       break;
     default: {
       const ebb_handle several[] = {handle, handles_.pick(in_), handles_.pick(in_)};
       ebb_region shortest = 0;
-      ebb_region_shortest_lived(context(), several, in_.byte() % 4, &shortest);
+      call(ebb_region_shortest_lived, context(), several, in_.byte() % 4, &shortest);
     }
   }
 }
@@ -110,17 +116,17 @@ void Machine::reclaim() {
   ebb_drained* out = in_.byte() % 4 == 0 ? nullptr : &drained;
   switch (in_.byte() % 8) {
     case 0:
-      ebb_reclaim_set(in_.byte() & 1);
+      call(ebb_reclaim_set, in_.byte() & 1);
       break;
     case 1:
-      ebb_collect(context(), in_.byte() % 3, in_.byte() & 1, out);
+      call(ebb_collect, context(), in_.byte() % 3, in_.byte() & 1, out);
       break;
     case 2:
-      ebb_make_room(context(), device(), in_.size(), out);
+      call(ebb_make_room, context(), device(), in_.size(), out);
       break;
     default:
-      ebb_safe_point(context(), in_.byte() % 2 == 0 ? 0 : device(), in_.size(), in_.byte() % 2,
-                     out);
+      call(ebb_safe_point, context(), in_.byte() % 2 == 0 ? 0 : device(), in_.size(),
+           in_.byte() % 2, out);
   }
 }
 
@@ -130,7 +136,7 @@ void Machine::holds() {
     case 0: {
       ebb_hold made = 0;
       if (every_hold_.size() < 1000 &&
-          ebb_hold_acquire(context(), handles_.pick(in_), &made) == EBB_OK) {
+          call(ebb_hold_acquire, context(), handles_.pick(in_), &made) == EBB_OK) {
         holds_.keep(made);
         every_hold_.push_back(made);
       }
@@ -139,13 +145,104 @@ void Machine::holds() {
     case 1: {
       void* data = nullptr;
       uint64_t bytes = 0;
-      if (ebb_hold_data(context(), hold, &data, &bytes) == EBB_OK && bytes > 0) {
+      if (call(ebb_hold_data, context(), hold, &data, &bytes) == EBB_OK && bytes > 0) {
         static_cast<volatile char*>(data)[bytes - 1] = 1;
       }
       break;
     }
     default:
-      ebb_hold_release(context(), hold);
+      call(ebb_hold_release, context(), hold);
+  }
+}
+
+// Writing and reading, the sizes right and wrong.
+void Machine::values() {
+  const ebb_handle handle = handles_.pick(in_);
+  std::array<unsigned char, 4096> data{};
+  const uint64_t bytes = value_bytes(handle, data.size());
+  const ebb_read reading = reads_.pick(in_);
+  switch (in_.byte() % 8) {
+    case 0:
+    case 1:
+      call(ebb_tensor_write, context(), handle, data.data(), bytes);
+      break;
+    case 2:
+      call(ebb_tensor_read, context(), handle, data.data(), bytes);
+      break;
+    case 3: {
+      ebb_read made = 0;
+      if (call(ebb_read_begin, context(), handle, &made, nullptr) == EBB_OK) {
+        call(ebb_read_drop, oldest_read_[next_read_]);
+        oldest_read_[next_read_] = made;
+        next_read_ = (next_read_ + 1) % oldest_read_.size();
+        reads_.keep(made);
+      }
+      break;
+    }
+    case 4: {
+      uint32_t done = 0;
+      call(ebb_read_poll, reading, &done);
+      break;
+    }
+    case 5:
+      call(ebb_read_end, reading, data.data(), bytes);
+      break;
+    case 6:
+      call(ebb_read_drop, reading);
+      break;
+    default: {
+      ebb_op_result copied{};
+      const ebb_status status = call(ebb_tensor_copy_to, context(), handle, device(), &copied);
+      keep_handle(status, copied.handle);
+    }
+  }
+}
+
+// The size that the tensor has, if it is small enough, or one that it may not have.
+uint64_t Machine::value_bytes(ebb_handle handle, uint64_t most) {
+  ebb_tensor_info info{};
+  info.size = sizeof(info);
+  const bool known = call(ebb_tensor_describe, context(), handle, &info) == EBB_OK;
+  const uint64_t bytes = known && in_.byte() < 0xF0 ? info.bytes : in_.size();
+  return bytes > most ? most : bytes;
+}
+
+// What a host says of itself: what it has ended, that it is idle, that it walks, where things were
+// made.
+void Machine::host_reports() {
+  auto drained = output<ebb_drained>();
+  switch (in_.byte() % 5) {
+    case 0: {
+      std::array<ebb_handle, 16> ended{};
+      for (ebb_handle& each : ended) each = handles_.pick(in_);
+      if (in_.byte() % 4 == 0) ended[1] = ended[0];
+      call(ebb_tensors_end, context(), ended.data(), in_.byte() % (ended.size() + 1),
+           in_.byte() % 5);
+      break;
+    }
+    case 1: {
+      uint32_t again = 0;
+      call(ebb_idle, context(), &again, in_.byte() % 4 == 0 ? nullptr : &drained);
+      break;
+    }
+    case 2:
+      call(ebb_walk, context(), in_.byte() % 4, in_.size(),
+           in_.byte() % 4 == 0 ? nullptr : &drained);
+      break;
+    case 3:
+      call(ebb_tensor_made_at, context(), handles_.pick(in_), in_.byte() < 0xF0 ? site_ : ~site_);
+      break;
+    default: {
+      const ebb_handle inputs[] = {handles_.pick(in_), handles_.pick(in_)};
+      const double attributes[] = {static_cast<double>(in_.size()), -1};
+      ebb_op_result results[2] = {};
+      std::size_t made = 0;
+      const ebb_status status =
+          call(ebb_op_run, context(), device(), 1 + in_.byte() % 200u, inputs, in_.byte() % 3u,
+               attributes, in_.byte() % 3u, results, in_.byte() % 3u, &made);
+      if (status != EBB_OK && made != 0) give_up("results of a call that failed");
+      for (std::size_t i = 0; i < made; ++i) keep_handle(status, results[i].handle);
+    }
   }
 }
 
@@ -154,38 +251,38 @@ void Machine::devices_and_contexts() {
     case 0:
       return create_context();
     case 1:
-      ebb_context_destroy(context());
+      call(ebb_context_destroy, context());
       break;
     case 2:
       set_budget();
       break;
     case 3: {
       auto info = output<ebb_device_info>();
-      ebb_device_describe(device(), &info);
+      call(ebb_device_describe, device(), &info);
       break;
     }
     case 4: {
       uint64_t trimmed = 0;
-      ebb_device_trim(device(), in_.size(), &trimmed);
+      call(ebb_device_trim, device(), in_.size(), &trimmed);
       break;
     }
     case 5:
       return open_another();
     case 6: {
       uint64_t bytes = 0;
-      ebb_parse_bytes(in_.text().c_str(), &bytes);
+      call(ebb_parse_bytes, in_.text().c_str(), &bytes);
       break;
     }
     default: {
       auto info = output<ebb_tensor_info>();
-      ebb_tensor_describe(context(), handles_.pick(in_), &info);
+      call(ebb_tensor_describe, context(), handles_.pick(in_), &info);
     }
   }
 }
 
 void Machine::set_budget() {
   const ebb_device which = device();
-  ebb_device_set_budget(which, 1 + in_.size() % (8 * kBudget), in_.byte() % 3);
+  call(ebb_device_set_budget, which, 1 + in_.size() % (8 * kBudget), in_.byte() % 3);
 }
 
 void Machine::open_another() {
@@ -197,33 +294,33 @@ void Machine::open_another() {
   options.budget = kBudget;
   options.mode = in_.byte() % 3;
   ebb_device made = 0;
-  if (ebb_device_open(&options, &made) != EBB_OK) return;
+  if (call(ebb_device_open, &options, &made) != EBB_OK) return;
   devices_.keep(made);
   // Undone at once: one opening of the others stays, so that its name goes on being valid.
-  ebb_device_close(made);
+  call(ebb_device_close, made);
 }
 
 void Machine::books() {
   switch (in_.byte() % 8) {
     case 0:
-      must(ebb_audit(), "audit between calls");
+      if (in_.byte() % 8 == 0) must(call(ebb_audit), "audit between calls");  // it looks at all
       break;
     case 1: {
       auto memory = output<ebb_memory>();
-      ebb_memory_read(in_.byte() % 2 == 0 ? 0 : context(), in_.byte() % 2 == 0 ? 0 : device(),
-                      &memory);
+      call(ebb_memory_read, in_.byte() % 2 == 0 ? 0 : context(), in_.byte() % 2 == 0 ? 0 : device(),
+           &memory);
       break;
     }
     case 2:
       return report();
     case 3:
-      ebb_site_intern(in_.text().c_str(), &site_);
+      call(ebb_site_intern, in_.text().c_str(), &site_);
       break;
     case 4:
-      ebb_site_ending(in_.byte());
+      call(ebb_site_ending, in_.byte());
       break;
     case 5:
-      ebb_trace_set(in_.byte() % 4);
+      call(ebb_trace_set, in_.byte() % 4);
       break;
     default:
       nothing_given();
@@ -236,21 +333,23 @@ void Machine::report() {
   options.top = in_.byte();
   options.json = in_.byte() & 1;
   char* text = nullptr;
-  ebb_report(in_.byte() % 2 == 0 ? 0 : context(), &options, &text);
-  ebb_text_free(text);
+  call(ebb_report, in_.byte() % 2 == 0 ? 0 : context(), &options, &text);
+  call(ebb_text_free, text);
 }
 
 void Machine::nothing_given() {
   const ebb_context in = context();
-  if (ebb_device_open(nullptr, nullptr) == EBB_OK ||
-      ebb_context_create(nullptr, nullptr) == EBB_OK ||
-      ebb_tensor_create(in, nullptr, nullptr) == EBB_OK ||
-      ebb_tensor_adopt(in, nullptr, nullptr) == EBB_OK ||
-      ebb_tensor_view(in, 1, 0, nullptr, nullptr) == EBB_OK ||
-      ebb_tensor_describe(in, 1, nullptr) == EBB_OK ||
-      ebb_region_open(in, 0, nullptr, nullptr) == EBB_OK ||
-      ebb_hold_acquire(in, 1, nullptr) == EBB_OK || ebb_memory_read(in, 0, nullptr) == EBB_OK ||
-      ebb_report(in, nullptr, nullptr) == EBB_OK || ebb_snapshot_write(nullptr) == EBB_OK) {
+  if (call(ebb_device_open, nullptr, nullptr) == EBB_OK ||
+      call(ebb_context_create, nullptr, nullptr) == EBB_OK ||
+      call(ebb_tensor_create, in, nullptr, nullptr) == EBB_OK ||
+      call(ebb_tensor_adopt, in, nullptr, nullptr) == EBB_OK ||
+      call(ebb_tensor_view, in, 1, 0, nullptr, nullptr) == EBB_OK ||
+      call(ebb_tensor_describe, in, 1, nullptr) == EBB_OK ||
+      call(ebb_region_open, in, 0, nullptr, nullptr) == EBB_OK ||
+      call(ebb_hold_acquire, in, 1, nullptr) == EBB_OK ||
+      call(ebb_memory_read, in, 0, nullptr) == EBB_OK ||
+      call(ebb_report, in, nullptr, nullptr) == EBB_OK ||
+      call(ebb_snapshot_write, nullptr) == EBB_OK) {
     give_up("null was taken");
   }
 }

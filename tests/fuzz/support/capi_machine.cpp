@@ -4,11 +4,6 @@
 #include <cstring>
 
 namespace ebb::fuzz {
-namespace {
-
-constexpr int kMostCalls = 2000;
-
-}  // namespace
 
 Machine::Machine(Input in) : in_(in) {
   open(EBB_DEVICE_SYSTEM, "fuzz:system", 0, 64 * kBudget);
@@ -21,13 +16,20 @@ Machine::Machine(Input in) : in_(in) {
   create_context();
 }
 
-void Machine::run() {
-  for (int calls = 0; calls < kMostCalls && !in_.empty(); ++calls) step();
+void Machine::run(int most_steps) {
+  for (int steps = 0; steps < most_steps && !in_.empty(); ++steps) step();
+}
+
+void Machine::check_time() {
+  const double ms = time_.ms();
+  if (ms - ms_before_ > test::kMostMsOfASmallCall) give_up("small calls that take long");
+  ms_before_ = ms;
 }
 
 void Machine::finish() {
   must(ebb_audit(), "audit after the calls");
-  for (const ebb_context context : contexts_.all()) ebb_context_destroy(context);
+  for (const ebb_context context : every_context_) call(ebb_context_destroy, context);
+  for (const ebb_read reading : oldest_read_) ebb_read_drop(reading);
   for (const ebb_hold hold : holds_.all()) ebb_hold_release(0, hold);
   for (const ebb_hold hold : every_hold_) ebb_hold_release(0, hold);
   must(ebb_audit(), "audit at the end");
@@ -65,7 +67,7 @@ void Machine::on_warn(void*, const char* message) {
 }
 
 void Machine::collect() {
-  for (uint8_t left = in_.byte() % 32; left > 0; --left) ebb_orphan(handles_.pick(in_));
+  for (uint8_t left = in_.byte() % 32; left > 0; --left) call(ebb_orphan, handles_.pick(in_));
   call_back();
 }
 
@@ -84,17 +86,25 @@ void Machine::call_back() {
 }
 
 void Machine::create_context() {
-  if (contexts_made_++ >= 100) return;
+  if (contexts_made_++ >= 2000) return;
   ebb_context_options options{};
   options.size = struct_size(sizeof(options));
-  options.flags = in_.byte() & 1;
+  options.flags = in_.byte() % 8;
+  if (in_.byte() % 4 == 0) {
+    options.collect_share = in_.byte() / 64.0 - 1;
+    options.minor_step = in_.size();
+    options.major_step = in_.size();
+    options.name_bytes = in_.size();
+  }
   options.name = "fuzz";
   options.user = this;
   options.collect = &on_collect;
   options.end = &on_end;
   options.warn = &on_warn;
   ebb_context context = 0;
-  if (ebb_context_create(&options, &context) == EBB_OK) contexts_.keep(context);
+  if (call(ebb_context_create, &options, &context) != EBB_OK) return;
+  contexts_.keep(context);
+  every_context_.push_back(context);
 }
 
 uint32_t Machine::struct_size(std::size_t right) {
@@ -113,7 +123,12 @@ uint32_t Machine::read_dims() {
   const uint8_t rank = in_.byte() % 9;
   for (int64_t& dim : dims_) dim = 1;
   if (rank > 0) dims_[0] = static_cast<int64_t>(in_.size());
-  for (int i = 1; i < rank; ++i) dims_[i] = in_.byte() % 4;
+  // Without elements the other extents may be any.
+  const bool empty = rank > 1 && in_.byte() >= 0xF0;
+  for (int i = 1; i < rank; ++i) {
+    dims_[i] = empty ? static_cast<int64_t>(in_.edge()) : in_.byte() % 4;
+  }
+  if (empty) dims_[in_.byte() % rank] = 0;
   return rank;
 }
 
@@ -146,7 +161,7 @@ ebb_foreign_spec Machine::foreign_spec() {
   return spec;
 }
 
-void Machine::keep_handle(ebb_status status, ebb_handle handle) {
+void Machine::keep_handle(ebb_status status, const ebb_handle& handle) {
   if ((status == EBB_OK) != (handle != 0)) give_up("an output that does not fit its status");
   if (status == EBB_OK) handles_.keep(handle);
 }

@@ -12,7 +12,9 @@
 namespace ebb::fuzz {
 
 [[noreturn]] inline void give_up(const char* what) {
-  std::fprintf(stderr, "fuzz: %s: %s\n", what, ebb_last_error());
+  const char* input = std::getenv("EBB_SOAK_INPUT");  // which of tests/soak/calls.cpp's it is
+  std::fprintf(stderr, "fuzz: %s: %s%s%s\n", what, ebb_last_error(),
+               input == nullptr ? "" : "; input ", input == nullptr ? "" : input);
   std::abort();
 }
 
@@ -39,7 +41,15 @@ class Input {
   uint64_t size() {
     const uint8_t kind = byte();
     if (kind < 0xE0) return uint64_t{kind} << (byte() % 10);
-    return kind < 0xF0 ? uint64_t{1} << (byte() % 64) : word();
+    if (kind < 0xE8) return uint64_t{1} << (byte() % 64);
+    return kind < 0xF4 ? edge() : word();
+  }
+  // At or beside a power of two where some number ends: the signed and unsigned ones of 32 and 64
+  // bits, and the integers that a double tells apart.
+  uint64_t edge() {
+    static constexpr unsigned kPowers[] = {31, 32, 52, 53, 62, 63};
+    const unsigned power = kPowers[byte() % 6];
+    return (uint64_t{1} << power) + byte() % 5 - 2;
   }
 
  private:
