@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicReference;
 public abstract class EngineAdapter {
 
     private final MethodHandle handle; // (Object)AtomicReference
-    private final MethodHandle attach; // (Object, Object)void
     private final Field manager;
     private final Field uid;
 
@@ -24,11 +23,6 @@ public abstract class EngineAdapter {
                         .asType(MethodType.methodType(AtomicReference.class, Object.class));
         manager = Reflection.openInherited(resource, "manager");
         uid = Reflection.openInherited(resource, "uid");
-        Class<?> managers = Class.forName("ai.djl.ndarray.NDManager", false, resource.getClassLoader());
-        attach =
-                MethodHandles.publicLookup()
-                        .findVirtual(resource, "attach", MethodType.methodType(void.class, managers))
-                        .asType(MethodType.methodType(void.class, Object.class, Object.class));
     }
 
     /** Where the resource keeps its native handle; null in it means closed. */
@@ -47,15 +41,6 @@ public abstract class EngineAdapter {
 
     public final String uid(Object array) {
         return (String) Reflection.read(uid, array);
-    }
-
-    /** As the program would. */
-    public final void attach(Object array, Object to) {
-        try {
-            attach.invokeExact(array, to);
-        } catch (Throwable e) {
-            throw Reflection.unexpected(e);
-        }
     }
 
     /** Frees what a handle names. */
