@@ -40,7 +40,7 @@ node: ## Build package ebb-tfjs in hosts/tfjs
 	@tools/install_deps.sh build
 	@tools/build_node.sh
 
-jvm: ## Build artifact ebb-djl in hosts/djl; make jvm DO=install, test, bench, soak, asan or demo does that with it
+jvm: ## Build artifact ebb-djl in hosts/djl; make jvm DO=install, test, engines, bench, soak, asan or demo does that with it
 	@tools/install_deps.sh build jvm
 	@tools/jvm.py $(or $(DO),build)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|install|prepare|test|integration|bench|soak|asan|demo.
+"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|install|prepare|test|engines|integration|bench|soak|asan|demo.
 
 Java is JAVA_HOME's, or the one on the PATH.
 """
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,6 +21,9 @@ TARGET = PROJECT / "target"
 # DJL's versions and what selects them in hosts/djl/pom.xml. Tests tagged `once` run with the newest only.
 SETS = {"0.35.1": [], "0.28.0": ["-Pdjl-0.28"], "0.24.0": ["-Pdjl-0.24"], "0.20.0": ["-Pdjl-0.20"]}
 NEWEST, *_, SEED = SETS
+# Other engines: what is tested with each, by profile of hosts/djl/engines/pom.xml. On stock DJL only what stock DJL promises.
+ENGINES = {"TensorFlow": ["behaviour", "engines.EngineTest"], "MXNet": ["behaviour", "engines.EngineTest"],
+           "XGBoost": ["engines.XgBoostTest"]}
 SOAK_SECONDS = 600
 MAVEN = ["mvn", "-B", "-q", "-Dstyle.color=never"]
 # Some tests measure memory and shares of time beside whatever else the machine does; Maven lists those it tried again.
@@ -117,6 +121,75 @@ def test(djl: str) -> bool:
                        f"-Debb.mnist={mnist()}", TRY_AGAIN, *mode) for mode in modes])
 
 
+def engines(names: list[str], everything: bool) -> bool:
+    """Other engines with reclaim on; everything: also with reclaim off and with collections forced."""
+    return all([engine(name, everything) for name in names])
+
+
+def engine(name: str, everything: bool) -> bool:
+    """Whatever becomes of a test of DJL's promises on stock DJL has to become of it with Ebb: some engines cannot do all.
+    The tests of Ebb's own promises have to pass."""
+    listed = TARGET / f"engine-{name}.txt"
+    pom = PROJECT / "engines/pom.xml"
+    if not listed.exists() or listed.stat().st_mtime < pom.stat().st_mtime:
+        run(*MAVEN, "-f", pom, f"-P{name}", "dependency:build-classpath", f"-Dmdep.outputFile={listed}")
+    tests = PROJECT / "src/test/java/dev/ebb/djl"
+    sources = [*(tests / "behaviour").glob("*.java"), tests / "engines/EngineTest.java", tests / "engines/XgBoostTest.java",
+               *(tests / "support" / f"{part}.java" for part in ("ForcedCollections", "Managers", "WithCollections"))]
+    path = compiled(TARGET / f"engine-{name}", sources, [str(jar()), *listed.read_text().strip().split(os.pathsep)])
+    agent = (f"-javaagent:{jar()}", "-Debb.reclaim=true")
+    modes = {"stock": (), "on": agent}
+    if everything:
+        modes |= {"off": (f"-javaagent:{jar()}",), "forced": (*agent, "-Debb.test.forced=true")}
+    found = {mode: outcomes(path, name, mode, flags) for mode, flags in modes.items()}
+    good = True
+    for mode, results in found.items():
+        counts = {end: list(results.values()).count(end) for end in sorted(set(results.values()))}
+        print(f"{name}, {mode}: {counts}")
+        for test, end in sorted(results.items()):
+            if end != found["stock"].get(test, "passed"):
+                good = False
+                print(f"  {test}: {end}, on stock {found['stock'].get(test, 'not run')}")
+    return good and all(found[mode] for mode in found if mode != "stock")
+
+
+def engine_environment(path: str) -> dict[str, str]:
+    """TensorFlow's library for the CPU says in its jar that it is for CUDA, so DJL does not find it there: it is unpacked."""
+    jars = [entry for entry in path.split(os.pathsep) if "tensorflow-native-cpu" in entry]
+    if not jars:
+        return environment()
+    folder = TARGET / "tensorflow"
+    if not folder.exists():
+        unpacking = Path(tempfile.mkdtemp(dir=TARGET))
+        with zipfile.ZipFile(jars[0]) as archive:
+            for entry in archive.infolist():
+                if ".so" in entry.filename:
+                    with archive.open(entry) as packed, open(unpacking / Path(entry.filename).name, "wb") as library:
+                        shutil.copyfileobj(packed, library)
+        unpacking.rename(folder)
+    return {**environment(), "TENSORFLOW_LIBRARY_PATH": str(folder), "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def outcomes(path: str, name: str, mode: str, flags: tuple) -> dict[str, str]:
+    """What became of each test."""
+    chosen = [part for part in ENGINES[name] if mode != "stock" or part == "behaviour"]
+    reports = TARGET / f"engine-reports/{name}-{mode}"
+    shutil.rmtree(reports, ignore_errors=True)
+    select = [f"--select-package=dev.ebb.djl.{part}" if part == "behaviour" else f"--select-class=dev.ebb.djl.{part}"
+              for part in chosen]
+    if select:
+        subprocess.run([java(), "-Xmx2g", "-Dai.djl.offline=true", f"-Dai.djl.default_engine={name}", *flags, "-cp", path,
+                        "org.junit.platform.console.ConsoleLauncher", "execute", *select, "--details=none",
+                        "--disable-banner", f"--reports-dir={reports}"],
+                       cwd=ROOT, env=engine_environment(path), stdout=subprocess.DEVNULL, check=False)
+    results = {}
+    for report in reports.glob("*jupiter.xml"):
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            end = next((part for part in ("failure", "error", "skipped") if case.find(part) is not None), "passed")
+            results[f"{case.get('classname')}.{case.get('name')}"] = end
+    return results
+
+
 def integration(djl: str, sources: Path) -> bool:
     """DJL's own integration tests, from a checkout of that version: stock, with reclaim on, and with
     collections forced. Whatever becomes of a test on stock DJL has to become of it with Ebb."""
@@ -210,13 +283,15 @@ def demo() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["build", "install", "prepare", "test", "integration", "bench", "soak", "asan", "demo"])
+    parser.add_argument("what", choices=["build", "install", "prepare", "test", "engines", "integration", "bench", "soak", "asan", "demo"])
     parser.add_argument("--djl", nargs="+", choices=SETS, default=[NEWEST, SEED],
                         help="test, integration, asan: with")
     parser.add_argument("--sources", type=Path, help="integration: a checkout of that DJL")
     parser.add_argument("--part", default="", help="bench: figures of this part only")
     parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak: how long")
     parser.add_argument("--built", action="store_true", help="take the jar that is there")
+    parser.add_argument("--engine", nargs="+", choices=ENGINES, default=[*ENGINES], help="engines: these only")
+    parser.add_argument("--everything", action="store_true", help="engines: in all modes")
     parser.add_argument("--repetitions", type=int, default=5, help="asan: how often")
     chosen = parser.parse_args()
     try:
@@ -224,6 +299,8 @@ def main() -> int:
             build("install" if chosen.what == "install" else "package")
         if chosen.what == "test":
             return 0 if all([test(djl) for djl in chosen.djl]) else 1
+        if chosen.what == "engines":
+            return 0 if engines(chosen.engine, chosen.everything) else 1
         if chosen.what == "integration":
             if chosen.sources is None or len(chosen.djl) != 1:
                 parser.error("integration needs --djl VERSION and --sources, a checkout of it")

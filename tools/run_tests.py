@@ -350,6 +350,11 @@ def jvm_stage() -> list[Suite]:
     return suites
 
 
+def jvm_engines_stage(*modes: str) -> list[Suite]:
+    return [check(f"jvm {engine}", sys.executable, "tools/jvm.py", "engines", "--engine", engine, *modes)
+            for engine in ("TensorFlow", "MXNet", "XGBoost")]
+
+
 def jvm_soak_stage() -> list[Suite]:
     return [check("jvm soak", sys.executable, "tools/jvm.py", "soak", "--seconds",
                   OPTIONS.soak_minutes * 60)]
@@ -467,6 +472,7 @@ STAGES = [
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
           JVM_PROJECT),
+    Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, as on stock", jvm_engines_stage, JVM_PROJECT),
     Stage("symbols", "glibc 2.31 and GCC 9's libstdc++ are enough for every shipped file", symbols_stage),
 ]
 
@@ -479,6 +485,8 @@ SOAK_STAGES = [
     Stage("node", "5,000,000 tidied tensors, wasm's 4 GB filled, a careless server, MNIST", node_soak_stage,
           NODE_PACKAGE),
     Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
+    Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, off, forced",
+          lambda: jvm_engines_stage("--everything"), JVM_PROJECT),
 ]
 
 

@@ -141,10 +141,11 @@ jobjectArray columns(JNIEnv* env, jclass) {
 }
 
 // The values, in the order of the columns.
-jlongArray memory(JNIEnv* env, jclass) {
+jlongArray memory(JNIEnv* env, jclass, jint device) {
   ebb_memory read{};
   read.size = sizeof read;
-  if (!check(env, ebb_memory_read(world().context, 0, &read))) return nullptr;
+  if (!check(env, ebb_memory_read(world().context, static_cast<ebb_device>(device), &read)))
+    return nullptr;
   jlong values[kColumnCount];
   for (jsize i = 0; i < kColumnCount; ++i) {
     values[i] = static_cast<jlong>(read.*kColumns[i].value);
@@ -182,7 +183,7 @@ bool ebb_jni::register_books(JNIEnv* env, jclass native) {
       method("regionOpen", "(Ljava/lang/String;)J", region_open),
       method("siteIntern", "(Ljava/lang/String;)I", site_intern),
       method("columns", "()[Ljava/lang/String;", columns),
-      method("memory", "()[J", memory),
+      method("memory", "(I)[J", memory),
       method("report", "(IZ)Ljava/lang/String;", report),
       method("audit", "()Ljava/lang/String;", audit),
   };

@@ -1,6 +1,7 @@
 package dev.ebb.djl;
 
 import dev.ebb.djl.core.Control;
+import java.util.Objects;
 
 /**
  * Gives the memory of DJL arrays back once the program has dropped them, closed or not.
@@ -51,9 +52,36 @@ public final class Ebb {
         Control.current().strict(on);
     }
 
+    /**
+     * Whose the result of an operation is (PyTorch): its first operand's manager's ({@code "first"}, as in DJL; the default),
+     * or that of the operands' managers that ends first ({@code "shortest"}: the deeper one, of equals the one made last),
+     * so that {@code a.add(b)} and {@code b.add(a)} go to the same and nothing escapes into a longer-lived one.
+     * {@code attach}, {@code tempAttach}, {@code NDScope} and operations in place mean what they did. A capped manager
+     * gets nothing.
+     *
+     * @throws IllegalArgumentException if the rule is none of the two
+     */
+    public static void ownership(String rule) {
+        Control.current().ownership(null, rule);
+    }
+
+    /**
+     * The same for one manager and those below it, whatever the rule for all is.
+     *
+     * @param manager DJL's {@code NDManager}
+     */
+    public static void ownership(Object manager, String rule) {
+        Control.current().ownership(Objects.requireNonNull(manager, "[ownership] a manager is needed"), rule);
+    }
+
     /** The books, exact at the time of the call. A safe point: what was dropped comes back here too. */
     public static Memory memory() {
-        return Memory.of(Control.current().memory());
+        return Memory.of(Control.current().memory(null));
+    }
+
+    /** The same of one device, DJL's {@code Device} or its text; managers and collections are counted for all together. */
+    public static Memory memory(Object device) {
+        return Memory.of(Control.current().memory(String.valueOf(device)));
     }
 
     /** Who holds what, by creation site, most bytes first. Sites are known from {@link #trace} on. */

@@ -108,6 +108,18 @@ final class Advices {
         }
     }
 
+    /** The result of several operands, whose manager may not be the first one's. */
+    static final class Owned {
+        private Owned() {}
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.AllArguments Object[] given, @Advice.Return Object result) {
+            if (Hooks.watchesOwners()) {
+                Hooks.owned(result, given);
+            }
+        }
+    }
+
     /** An operation without side effects that ran out of memory is tried once more, if room could be made. */
     static final class Retried {
         private Retried() {}

@@ -16,12 +16,15 @@ import dev.ebb.djl.hooks.Hooks;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.reflect.Method;
 import java.nio.Buffer;
+import java.util.Map;
+import java.util.Set;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.builder.AgentBuilder;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.asm.AsmVisitorWrapper;
 import net.bytebuddy.asm.MemberSubstitution;
 import net.bytebuddy.description.method.MethodDescription;
+import net.bytebuddy.description.type.TypeDefinition;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.jar.asm.ClassWriter;
@@ -35,6 +38,9 @@ final class Weaver {
         "moduleGetParams", "loadModule", "getGradient",
         "createNdFromByteBuffer" // only the copy in it needs room, and is tried again by itself
     };
+
+    private static final Map<String, Integer> OPERANDS =
+            Map.of("PtNDArray", 1, "NDArray", 1, "NDIndex", 1, "PtNDArray[]", 2, "NDArray[]", 2, "NDList", 2);
 
     private Weaver() {}
 
@@ -53,12 +59,23 @@ final class Weaver {
             case "ai.djl.ndarray.BaseNDManager" -> managers(builder);
             case "ai.djl.ndarray.NDScope" -> builder.visit(Advice.to(Advices.ScopeMade.class).on(isConstructor()));
             case "ai.djl.ndarray.NDArray" -> fenced(builder, reads());
-            case "ai.djl.pytorch.engine.PtNDArray" -> pytorchArrays(builder);
+            case "ai.djl.pytorch.engine.PtNDArray" -> arrays(builder);
             case "ai.djl.pytorch.engine.PtNDManager" -> pytorchManagers(builder);
             case "ai.djl.pytorch.jni.JniUtils" -> pytorchCalls(builder);
             case "ai.djl.pytorch.jni.IValue", "ai.djl.pytorch.jni.IValueUtils" -> modules(builder);
-            case "ai.djl.onnxruntime.engine.OrtNDArray" -> onnxArrays(builder);
-            case "ai.djl.onnxruntime.engine.OrtSymbolBlock" -> onnxModules(builder);
+            case "ai.djl.onnxruntime.engine.OrtNDArray" ->
+                    fenced(arrays(builder), namedOneOf("toByteBuffer", "toStringArray"));
+            case "ai.djl.tensorflow.engine.TfNDArray", "ai.djl.mxnet.engine.MxNDArray" ->
+                    fenced(arrays(builder), isMethod());
+            case "ai.djl.ml.xgboost.XgbNDArray" -> arrays(builder);
+            case "ai.djl.tensorflow.engine.TfOpExecutor" ->
+                    explained(builder, nameStartsWith("build").or(nameStartsWith("addInput")));
+            case "ai.djl.mxnet.jna.JnaUtils" -> explained(builder, isMethod().and(isPublic()));
+            case "ai.djl.mxnet.engine.CachedOp" -> fenced(builder, named("forward"));
+            case "ai.djl.onnxruntime.engine.OrtSymbolBlock",
+                    "ai.djl.tensorflow.engine.TfSymbolBlock",
+                    "ai.djl.ml.xgboost.XgbSymbolBlock" ->
+                    explained(builder, named("forwardInternal"));
             default -> throw new IllegalStateException(type);
         };
     }
@@ -73,7 +90,7 @@ final class Weaver {
                                 .on(named("getManagedArrays")));
     }
 
-    private static DynamicType.Builder<?> pytorchArrays(DynamicType.Builder<?> builder) {
+    private static DynamicType.Builder<?> arrays(DynamicType.Builder<?> builder) {
         return builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()))
                 .visit(Advice.to(Advices.Interned.class).on(named("intern")));
     }
@@ -113,7 +130,8 @@ final class Weaver {
                             .visit(Advice.to(Advices.Aliased.class).on(named("createNdFromByteBuffer")));
         }
         woven =
-                woven.visit(Advice.to(Advices.Retried.class).on(pure()))
+                woven.visit(Advice.to(Advices.Owned.class).on(ofSeveral()))
+                        .visit(Advice.to(Advices.Retried.class).on(pure()))
                         .visit(
                                 Advice.to(Advices.Explained.class)
                                         .on(isPublic().<MethodDescription>and(isStatic()).and(not(pure()))));
@@ -122,31 +140,40 @@ final class Weaver {
 
     /** What may run twice: it makes arrays, and neither draws random numbers nor changes an operand. */
     private static ElementMatcher<MethodDescription> pure() {
+        return makesArrays().and(not(namedOneOf(IMPURE)));
+    }
+
+    private static ElementMatcher.Junction<MethodDescription> makesArrays() {
         return isPublic()
                 .<MethodDescription>and(isStatic())
+                .and(m -> Set.of("PtNDArray", "NDList").contains(m.getReturnType().asErasure().getSimpleName()));
+    }
+
+    /** Of two operands or more, or of a list of them. */
+    private static ElementMatcher<MethodDescription> ofSeveral() {
+        return makesArrays()
                 .and(
                         m -> {
-                            String made = m.getReturnType().asErasure().getSimpleName();
-                            return made.equals("PtNDArray") || made.equals("NDList");
-                        })
-                .and(not(namedOneOf(IMPURE)));
+                            int operands = 0;
+                            for (TypeDefinition each : m.getParameters().asTypeList()) {
+                                operands += OPERANDS.getOrDefault(each.asErasure().getSimpleName(), 0);
+                            }
+                            return operands > 1;
+                        });
     }
 
     /** A module's forward pass may change its buffers, and draw random numbers. */
     private static DynamicType.Builder<?> modules(DynamicType.Builder<?> builder) {
-        return fenced(builder.visit(Advice.to(Advices.Explained.class).on(isMethod().and(isPublic()))), isMethod());
+        return fenced(
+                builder.visit(Advice.to(Advices.Owned.class).on(named("forward").and(ofSeveral())))
+                        .visit(Advice.to(Advices.Explained.class).on(isMethod().and(isPublic()))),
+                isMethod());
     }
 
-    private static DynamicType.Builder<?> onnxModules(DynamicType.Builder<?> builder) {
-        ElementMatcher<MethodDescription> forward = named("forwardInternal");
-        return fenced(builder.visit(Advice.to(Advices.Explained.class).on(forward)), forward);
-    }
-
-    private static DynamicType.Builder<?> onnxArrays(DynamicType.Builder<?> builder) {
-        DynamicType.Builder<?> woven =
-                builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()))
-                        .visit(Advice.to(Advices.Interned.class).on(named("intern")));
-        return fenced(woven, namedOneOf("toByteBuffer", "toStringArray"));
+    /** Operations that are not tried twice. */
+    private static DynamicType.Builder<?> explained(
+            DynamicType.Builder<?> builder, ElementMatcher<? super MethodDescription> methods) {
+        return fenced(builder.visit(Advice.to(Advices.Explained.class).on(methods)), methods);
     }
 
     /** The methods of {@code NDArray} that read through a direct buffer. */

@@ -28,7 +28,15 @@ final class Woven {
                     "ai.djl.pytorch.jni.IValue",
                     "ai.djl.pytorch.jni.IValueUtils",
                     "ai.djl.onnxruntime.engine.OrtNDArray",
-                    "ai.djl.onnxruntime.engine.OrtSymbolBlock");
+                    "ai.djl.onnxruntime.engine.OrtSymbolBlock",
+                    "ai.djl.tensorflow.engine.TfNDArray",
+                    "ai.djl.tensorflow.engine.TfOpExecutor",
+                    "ai.djl.tensorflow.engine.TfSymbolBlock",
+                    "ai.djl.mxnet.engine.MxNDArray",
+                    "ai.djl.mxnet.engine.CachedOp",
+                    "ai.djl.mxnet.jna.JnaUtils",
+                    "ai.djl.ml.xgboost.XgbNDArray",
+                    "ai.djl.ml.xgboost.XgbSymbolBlock");
 
     /** Where the jar has them. */
     static final String FOLDER = "dev/ebb/djl/woven/";

@@ -20,8 +20,11 @@ public interface Control {
 
     void strict(boolean on);
 
-    /** By the names of the components of {@code Memory}; empty if Ebb does not work. */
-    Map<String, Long> memory();
+    /** {@code "first"} or {@code "shortest"}, for a manager and those below it; null: for all. */
+    void ownership(Object manager, String rule);
+
+    /** By the names of the components of {@code Memory}; empty if Ebb does not work. A device's; null: of all. */
+    Map<String, Long> memory(String device);
 
     String report(int top, boolean json);
 

@@ -3,9 +3,11 @@ package dev.ebb.djl.core;
 import dev.ebb.djl.EbbException;
 import dev.ebb.djl.core.books.Adopted;
 import dev.ebb.djl.core.books.Books;
+import dev.ebb.djl.core.books.Escapes;
 import dev.ebb.djl.core.books.LeakWatch;
 import dev.ebb.djl.core.books.Sites;
 import dev.ebb.djl.core.pressure.Devices;
+import dev.ebb.djl.core.managers.Ownership;
 import dev.ebb.djl.core.watching.Loose;
 import dev.ebb.djl.core.watching.ManagerWatch;
 import dev.ebb.djl.core.watching.Reclaimer;
@@ -97,12 +99,19 @@ public final class EbbRuntime implements Control {
     }
 
     @Override
-    public Map<String, Long> memory() {
+    public void ownership(Object manager, String rule) {
+        if (works()) {
+            Ownership.set(manager, rule);
+        }
+    }
+
+    @Override
+    public Map<String, Long> memory(String device) {
         if (!works()) {
             return Map.of();
         }
         giveBackAll();
-        return Books.read();
+        return Books.read(device == null ? 0 : Devices.idOf(device));
     }
 
     @Override
@@ -111,7 +120,8 @@ public final class EbbRuntime implements Control {
             return json ? "{}" : problem;
         }
         giveBackAll();
-        return Native.report(Math.max(1, top), json);
+        int most = Math.max(1, top);
+        return Escapes.addTo(Native.report(most, json), most, json);
     }
 
     /** Also what is still on its way to the core. */
@@ -134,9 +144,9 @@ public final class EbbRuntime implements Control {
         if (!works()) {
             return 0;
         }
-        long before = memory().get("reclaimed");
+        long before = memory(null).get("reclaimed");
         Reclaimer.collectNow();
-        return memory().get("reclaimed") - before;
+        return memory(null).get("reclaimed") - before;
     }
 
     @Override
@@ -153,7 +163,7 @@ public final class EbbRuntime implements Control {
         if (off != null) {
             throw new EbbException(off);
         }
-        Map<String, Long> books = memory();
+        Map<String, Long> books = memory(null);
         long sum = 0;
         for (String end : List.of("live", "disposed", "regionEnded", "reclaimed", "shutdown")) {
             sum += books.get(end);

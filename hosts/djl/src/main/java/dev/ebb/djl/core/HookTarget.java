@@ -8,6 +8,7 @@ import dev.ebb.djl.core.managers.Alive;
 import dev.ebb.djl.core.managers.LentMap;
 import dev.ebb.djl.core.managers.ManagerMap;
 import dev.ebb.djl.core.managers.ManagerShape;
+import dev.ebb.djl.core.managers.Ownership;
 import dev.ebb.djl.core.managers.ScopeMap;
 import dev.ebb.djl.core.pressure.Devices;
 import dev.ebb.djl.core.pressure.OutOfMemory;
@@ -79,6 +80,16 @@ final class HookTarget implements Hooks.Target {
     }
 
     @Override
+    public boolean watchesOwners() {
+        return Ownership.watches();
+    }
+
+    @Override
+    public void owned(Object result, Object[] given) {
+        Ownership.settle(result, given);
+    }
+
+    @Override
     public ByteBuffer stage(Object manager, int capacity) {
         return Staging.take(capacity);
     }
@@ -117,9 +128,9 @@ final class HookTarget implements Hooks.Target {
     public void changed(Object array) {
         if (Kinds.of(array) instanceof EngineAdapter adapter) {
             Watch watch = ManagerShape.watchOf(adapter.manager(array), adapter.uid(array));
-            Object handle = watch == null ? null : watch.handle.get();
+            Object handle = watch == null ? null : watch.handle();
             if (handle != null) {
-                watch.stripe.rebook(watch, adapter.bytes(handle));
+                watch.stripe.rebook(watch, adapter.bytes(array, handle));
             }
         }
     }

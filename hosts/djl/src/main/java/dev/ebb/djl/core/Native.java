@@ -91,7 +91,7 @@ public final class Native {
     /** The names of what {@link #memory} tells. */
     public static native String[] columns();
 
-    public static native long[] memory();
+    public static native long[] memory(int device);
 
     public static native String report(int top, boolean json);
 

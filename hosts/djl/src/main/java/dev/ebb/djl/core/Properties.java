@@ -8,7 +8,7 @@ import java.util.List;
 public final class Properties {
 
     private static final List<String> NAMES =
-            List.of("budget", "strict", "trace", "reclaim", "report", "own", "malloc");
+            List.of("budget", "strict", "trace", "reclaim", "report", "own", "malloc", "ownership");
     private static final int USUAL_SITES = 10;
     private static int reported; // 0: no report was asked for so far
 
@@ -56,6 +56,7 @@ public final class Properties {
             case "reclaim" -> EbbRuntime.CONTROL.reclaim(isOn(name, value));
             case "report" -> report(value);
             case "own" -> isOn(name, value); // Staging reads it
+            case "ownership" -> ownership(name, value);
             default -> malloc(name, value);
         }
     }
@@ -80,6 +81,13 @@ public final class Properties {
             Runtime.getRuntime().addShutdownHook(last);
         }
         reported = top;
+    }
+
+    private static void ownership(String name, String value) {
+        String rule = is(name, value, "first", "shortest");
+        if (!rule.isEmpty()) {
+            EbbRuntime.CONTROL.ownership(null, rule);
+        }
     }
 
     private static void malloc(String name, String value) {

@@ -45,6 +45,10 @@ public final class Hooks {
         Collector<Object, ?, List<Object>> listed();
 
         void aliased(Object array);
+
+        boolean watchesOwners();
+
+        void owned(Object result, Object[] given);
     }
 
     /** A chain of what has to stay reachable until a woven method returns. */
@@ -139,6 +143,14 @@ public final class Hooks {
     /** In place of {@code Collectors.toList()}. */
     public static Collector<Object, ?, List<Object>> listed() {
         return target.listed();
+    }
+
+    public static boolean watchesOwners() {
+        return target.watchesOwners();
+    }
+
+    public static void owned(Object result, Object[] given) {
+        target.owned(result, given);
     }
 
     public static Object keep(Object others, Object object) {

@@ -1,6 +1,7 @@
 package dev.ebb.djl.core.books;
 
 import dev.ebb.djl.core.Native;
+import dev.ebb.djl.core.pressure.Devices;
 import dev.ebb.djl.core.watching.ManagerWatch;
 import dev.ebb.djl.core.watching.Watch;
 import java.util.HashMap;
@@ -11,10 +12,10 @@ public final class Books {
 
     private Books() {}
 
-    public static void born(Watch watch, int device) {
-        Object handle = watch.handle.get();
-        watch.bytes = handle == null ? 0 : watch.adapter.bytes(handle);
-        watch.device = device;
+    public static void born(Watch watch, Object array, int device) {
+        Object handle = watch.handle();
+        watch.bytes = handle == null ? 0 : watch.adapter.bytes(array, handle);
+        watch.device = Devices.several() ? Devices.idOf(watch.adapter.deviceOf(array), device) : device;
         if (Sites.wanted()) {
             watch.site = Sites.here();
         }
@@ -47,10 +48,15 @@ public final class Books {
 
     /** What is in them, by the names of the columns of {@link dev.ebb.djl.Memory}. The dead that wait count as alive. */
     public static Map<String, Long> read() {
+        return read(0);
+    }
+
+    /** The same of a device of the core's; 0: of all. */
+    public static Map<String, Long> read(int device) {
         flush();
         Map<String, Long> read = new HashMap<>();
         String[] columns = Native.columns();
-        long[] values = Native.memory();
+        long[] values = Native.memory(device);
         for (int i = 0; i < columns.length; i++) {
             read.put(columns[i], values[i]);
         }

@@ -11,27 +11,47 @@ import java.util.concurrent.atomic.AtomicReference;
 /** What Ebb has to know about an engine's arrays, or modules. One for each class of them. */
 public abstract class EngineAdapter {
 
-    private final MethodHandle handle; // (Object)AtomicReference
+    private final MethodHandle holder; // (Object)Object
+    private final MethodHandle attach; // (Object, Object)void
     private final Field manager;
     private final Field uid;
 
     /** Of a class of DJL's, which keeps its native handle in the field of this name. */
     EngineAdapter(Class<?> resource, String handleField) throws ReflectiveOperationException {
-        handle =
+        holder =
                 MethodHandles.lookup()
                         .unreflectGetter(Reflection.openInherited(resource, handleField))
-                        .asType(MethodType.methodType(AtomicReference.class, Object.class));
+                        .asType(MethodType.methodType(Object.class, Object.class));
         manager = Reflection.openInherited(resource, "manager");
         uid = Reflection.openInherited(resource, "uid");
+        ClassLoader loader = resource.getClassLoader();
+        Class<?> managers = Class.forName("ai.djl.ndarray.NDManager", false, loader);
+        attach =
+                MethodHandles.publicLookup()
+                        .findVirtual(
+                                Class.forName("ai.djl.ndarray.NDResource", false, loader),
+                                "attach",
+                                MethodType.methodType(void.class, managers))
+                        .asType(MethodType.methodType(void.class, Object.class, Object.class));
     }
 
-    /** Where the resource keeps its native handle; null in it means closed. */
-    public final AtomicReference<?> handle(Object resource) {
+    /** Where the resource keeps its native handle: what is needed to free it, and does not reach it. */
+    public Object holder(Object resource) {
         try {
-            return (AtomicReference<?>) handle.invokeExact(resource);
+            return (Object) holder.invokeExact(resource);
         } catch (Throwable e) {
             throw Reflection.unexpected(e);
         }
+    }
+
+    /** The handle in a holder; null: closed. */
+    public Object peek(Object holder) {
+        return ((AtomicReference<?>) holder).get();
+    }
+
+    /** The same, for who frees it: nobody else gets it any more. */
+    public Object take(Object holder) {
+        return ((AtomicReference<?>) holder).getAndSet(null);
     }
 
     /** The manager of an array, and its name there. */
@@ -43,6 +63,15 @@ public abstract class EngineAdapter {
         return (String) Reflection.read(uid, array);
     }
 
+    /** As the program would. */
+    public final void attach(Object array, Object to) {
+        try {
+            attach.invokeExact(array, to);
+        } catch (Throwable e) {
+            throw Reflection.unexpected(e);
+        }
+    }
+
     /** Frees what a handle names. */
     public abstract void delete(Object handle);
 
@@ -51,8 +80,13 @@ public abstract class EngineAdapter {
         delete(handle);
     }
 
-    /** Bytes behind a handle, as the native side knows them: an array's own idea of its shape may be outdated. */
-    public abstract long bytes(Object handle);
+    /** Bytes behind an array's handle, as the native side knows them: its own idea of its shape may be outdated. */
+    public abstract long bytes(Object array, Object handle);
+
+    /** DJL's text for the device that it is on; null: its manager's. */
+    public String deviceOf(Object array) {
+        return null;
+    }
 
     /** A handle of the engine over memory of its own, with the content of the given one over {@code data}, which is deleted. */
     public long ownMemory(long handle, ByteBuffer data) {

@@ -14,7 +14,12 @@ public final class Kinds {
 
     /** Managers of the engines that have an adapter. */
     public static final Set<String> MANAGERS =
-            Set.of("ai.djl.pytorch.engine.PtNDManager", "ai.djl.onnxruntime.engine.OrtNDManager");
+            Set.of(
+                    "ai.djl.pytorch.engine.PtNDManager",
+                    "ai.djl.onnxruntime.engine.OrtNDManager",
+                    "ai.djl.tensorflow.engine.TfNDManager",
+                    "ai.djl.mxnet.engine.MxNDManager",
+                    "ai.djl.ml.xgboost.XgbNDManager");
 
     private static final ClassValue<Boolean> KNOWN_MANAGERS =
             new ClassValue<>() {
@@ -61,7 +66,8 @@ public final class Kinds {
         Messages.say(
                 "the engine of "
                         + type.getName()
-                        + " is not known to Ebb; its arrays are left alone. Known: PyTorch, OnnxRuntime");
+                        + " is not known to Ebb; its arrays are left alone. Known: PyTorch, OnnxRuntime, TensorFlow, MXNet,"
+                        + " XGBoost");
     }
 
     private static Object kindOf(Class<?> type) {
@@ -76,6 +82,12 @@ public final class Kinds {
                         return PyTorchAdapter.modules(each);
                     case "ai.djl.onnxruntime.engine.OrtNDArray":
                         return new OnnxAdapter(each);
+                    case "ai.djl.tensorflow.engine.TfNDArray":
+                        return new TensorFlowAdapter(each);
+                    case "ai.djl.mxnet.engine.MxNDArray":
+                        return new MxNetAdapter(each);
+                    case "ai.djl.ml.xgboost.XgbNDArray":
+                        return new XgBoostAdapter(each);
                     default:
                         break;
                 }

@@ -32,7 +32,7 @@ final class OnnxAdapter extends EngineAdapter {
     }
 
     @Override
-    public long bytes(Object handle) {
+    public long bytes(Object array, Object handle) {
         try {
             Object described = info.invoke(handle);
             long bytes = elementBytes.getInt(elementType.get(described));

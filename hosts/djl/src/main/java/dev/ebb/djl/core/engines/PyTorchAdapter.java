@@ -6,6 +6,7 @@ import dev.ebb.djl.core.pressure.OutOfMemory;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 
 /** PyTorch: a handle is the address of a tensor, or of a module. */
@@ -29,6 +30,7 @@ public final class PyTorchAdapter extends EngineAdapter {
 
     private final boolean modules;
     private final Field alias;
+    private final Method device;
     private final MethodHandle delete; // (long)void
     private final TensorBytes bytes;
     private final MethodHandle copy; // (long)long
@@ -39,6 +41,7 @@ public final class PyTorchAdapter extends EngineAdapter {
     private PyTorchAdapter(Class<?> resource, boolean modules) throws ReflectiveOperationException {
         super(resource, "handle");
         this.modules = modules;
+        device = modules ? null : resource.getMethod("getDevice");
         alias = modules ? null : Reflection.open(resource, "dataRef");
         library = new PyTorchLibrary(resource.getClassLoader());
         deleteFunction = modules ? 0 : Native.findDelete();
@@ -91,12 +94,25 @@ public final class PyTorchAdapter extends EngineAdapter {
     }
 
     @Override
-    public long bytes(Object handle) {
+    public long bytes(Object array, Object handle) {
         long address = (long) handle;
         if (modules || address == NONE) {
             return 0;
         }
         return bytes.of(address);
+    }
+
+    @Override
+    public String deviceOf(Object array) {
+        Object address = modules ? null : peek(holder(array));
+        if (address == null || (long) address == NONE) {
+            return null;
+        }
+        try {
+            return String.valueOf(device.invoke(array));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override
@@ -131,6 +147,6 @@ public final class PyTorchAdapter extends EngineAdapter {
 
     @Override
     public boolean set(Object array, ByteBuffer data) {
-        return setter.set((long) handle(array).get(), data);
+        return setter.set((long) peek(holder(array)), data);
     }
 }

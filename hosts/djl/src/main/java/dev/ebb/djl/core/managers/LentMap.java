@@ -65,7 +65,7 @@ public final class LentMap extends StandInMap {
         if (watch == null) {
             watch = new Watch(resource, adapter, uid, Loose.TABLE, Reclaimer.QUEUE);
             Loose.TABLE.add(watch);
-            Books.born(watch, device);
+            Books.born(watch, resource, device);
         }
         Loan loan = new Loan(this, watch, shape.lentManager(lent));
         watch.owner = loan;

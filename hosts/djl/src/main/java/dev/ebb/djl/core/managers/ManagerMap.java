@@ -127,7 +127,7 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
         Watch fresh = new Watch(array, adapter, uid, this, Reclaimer.QUEUE);
         Object before = records.put(uid, fresh);
         if (before == null) {
-            Books.born(fresh, device);
+            Books.born(fresh, array, device);
             return null;
         }
         return replaced(uid, before, fresh, array);
@@ -139,7 +139,7 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
             fresh.clear();
             records.put(uid, first);
         } else {
-            Books.born(fresh, device);
+            Books.born(fresh, array, device);
             if (before instanceof Watch other) {
                 released(other);
             }

@@ -14,6 +14,7 @@ public final class Devices {
     private static final ConcurrentHashMap<String, Long> BUDGETS = new ConcurrentHashMap<>();
     private static volatile long usual; // 0: a share of what the process may use
     private static volatile boolean strict;
+    private static volatile boolean several; // in use, or given a budget
 
     private Devices() {}
 
@@ -23,12 +24,23 @@ public final class Devices {
         return id != null ? id : IDS.computeIfAbsent(device, Devices::open);
     }
 
+    /** Null: the one that is given. */
+    public static int idOf(String device, int usually) {
+        return device == null ? usually : idOf(device);
+    }
+
+    /** Whether arrays may be on another device than their manager. */
+    public static boolean several() {
+        return several;
+    }
+
     /** One of them: where the error does not say which device is full. */
     static int any() {
         return IDS.values().iterator().next();
     }
 
     private static synchronized int open(String device) {
+        several |= !IDS.isEmpty();
         return Native.deviceOpen("djl:" + device, budgetOf(device), strict);
     }
 
@@ -56,6 +68,7 @@ public final class Devices {
 
     public static void budget(String device, String text) {
         BUDGETS.put(device, parse(text));
+        several |= !IDS.isEmpty() && !IDS.containsKey(device);
         apply();
     }
 

@@ -48,6 +48,7 @@ public final class OutOfMemory {
                 || text.contains("not enough memory")
                 || text.contains("can't allocate memory")
                 || text.contains("failed to allocate memory")
+                || text.contains("oom when allocating")
                 || text.contains("bad_alloc");
     }
 

@@ -5,7 +5,6 @@ import dev.ebb.djl.core.engines.Deletions;
 import dev.ebb.djl.core.engines.EngineAdapter;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The closing record of an array or a module: what is needed to end it once nobody can reach it. It never reaches the
@@ -25,7 +24,7 @@ public final class Watch extends WeakReference<Object> {
     public static final long ENDED_UNBORN = -2;
 
     public final EngineAdapter adapter;
-    public final AtomicReference<?> handle;
+    private final Object holder; // of the native handle, which whoever takes it out deletes
     public final String uid;
     public final Stripe stripe;
     public volatile Owner owner;
@@ -39,7 +38,7 @@ public final class Watch extends WeakReference<Object> {
     public Watch(Object array, EngineAdapter adapter, String uid, Owner owner, ReferenceQueue<Object> queue) {
         super(array, queue);
         this.adapter = adapter;
-        this.handle = adapter.handle(array);
+        this.holder = adapter.holder(array);
         this.uid = uid;
         this.owner = owner;
         this.stripe = Stripe.ofThisThread();
@@ -47,12 +46,17 @@ public final class Watch extends WeakReference<Object> {
 
     /** Whether the program has closed it, or its manager, or Ebb. */
     public boolean closed() {
-        return handle.get() == null;
+        return handle() == null;
+    }
+
+    /** Null once it is closed. */
+    public Object handle() {
+        return adapter.peek(holder);
     }
 
     /** Deletes what the handle names, unless someone else has. */
     boolean delete() {
-        Object named = handle.getAndSet(null);
+        Object named = adapter.take(holder);
         if (named != null) {
             adapter.delete(named);
         }
@@ -61,7 +65,7 @@ public final class Watch extends WeakReference<Object> {
 
     /** The same, together with others if the engine can: {@link Deletions#flush} follows. */
     boolean deleteSoon() {
-        Object named = handle.getAndSet(null);
+        Object named = adapter.take(holder);
         if (named != null) {
             adapter.deleteSoon(named);
         }

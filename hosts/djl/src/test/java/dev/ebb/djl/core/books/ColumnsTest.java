@@ -17,6 +17,6 @@ class ColumnsTest {
                 Arrays.stream(Memory.class.getRecordComponents())
                         .map(RecordComponent::getName)
                         .collect(Collectors.toSet()),
-                Control.current().memory().keySet());
+                Control.current().memory(null).keySet());
     }
 }
