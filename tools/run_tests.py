@@ -426,7 +426,8 @@ def campaign_stage() -> list[Suite]:
     explored = str(max(60, OPTIONS.soak_seconds // 4))
     return run_ctest("dev", "process|capi|schedules|threads",
                      {"EBB_FORGED_NAMES": "10000000", "EBB_KILLS": "1000", "EBB_EXITS": "200",
-                      "EBB_NAME_RACES": "100000", "EBB_SCHEDULE_SECONDS": explored})
+                      "EBB_NAME_RACES": "100000", "EBB_FAIRNESS_SECONDS": "20",
+                      "EBB_SCHEDULE_SECONDS": explored})
 
 
 def calls_stage() -> list[Suite]:

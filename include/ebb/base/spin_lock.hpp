@@ -1,6 +1,6 @@
 // A lock for critical sections of a few dozen nanoseconds: one atomic exchange to take, one store
-// to give back. A waiter that has spun for a while yields its time slice, so that a preempted owner
-// can finish.
+// to give back. A waiter that has spun for a while sleeps, so that a preempted owner can finish and
+// everybody gets a turn.
 #pragma once
 
 #include <atomic>
