@@ -280,7 +280,8 @@ def node_stage() -> list[Suite]:
         return [one("node build", False)]
     return [check("node lint", "npm", "--prefix", "hosts/tfjs", "--silent", "run", "lint",
                   env=node_environment()),
-            tap_suite("node", "test"), tap_suite("node package", "test:package"),
+            tap_suite("node", "test"), tap_suite("node runners", "test:runners"),
+            tap_suite("node package", "test:package"),
             check("node flat", "node", "hosts/tfjs/soak/tidy_reshape.mjs", 1_000_000, "wasm",
                   env=node_environment())]
 

@@ -29,4 +29,10 @@ export default [
       '@typescript-eslint/no-unused-expressions': 'off',
     },
   },
+  {
+    files: ['runners/cases/*'],
+    languageOptions: {
+      globals: { test: 'readonly', it: 'readonly', beforeEach: 'readonly', jest: 'readonly' },
+    },
+  },
 ];

@@ -145,13 +145,16 @@ void check_alike(OpCall& call, std::size_t axis) {
   const Operand& first = call.input(0);
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     const Operand& each = call.input(i);
-    bool alike = each.dtype == first.dtype && each.shape.rank() == first.shape.rank();
+    call.check(each.dtype == first.dtype, "input {} is {}, the first is {}: dtypes must be alike", i,
+               name_of(each.dtype), name_of(first.dtype));
+    bool alike = each.shape.rank() == first.shape.rank();
     for (std::size_t j = 0; alike && j < first.shape.rank(); ++j) {
       alike = j == axis || each.shape.dims()[j] == first.shape.dims()[j];
     }
-    call.check(alike, "input {} is {} {}, the first is {} {}: they may differ in axis {} only", i,
-               name_of(each.dtype), each.shape.to_string(), name_of(first.dtype),
-               first.shape.to_string(), axis);
+    call.check(alike, "input {} is {}, the first is {}: {}", i, each.shape.to_string(),
+               first.shape.to_string(),
+               axis < kMaxRank ? fmt::format("they may differ in axis {} only", axis)
+                               : "shapes must be alike");
   }
 }
 

@@ -75,6 +75,33 @@ export interface Host {
   /** The least of the open GPUs' budgets; 0 if there is none. */
   gpuBudget(): number;
   trim(bytes: number): number;
+
+  // Pictures. `kind`: 0 JPEG, 1 PNG.
+  /** Reads the header; JPEGs take the settings. */
+  pictureOpen(
+    kind: number,
+    contents: Uint8Array,
+    channels: number,
+    ratio?: number,
+    fancyUpscaling?: boolean,
+    recoverTruncated?: boolean,
+    acceptableFraction?: number,
+    fastDct?: boolean,
+  ): object;
+  /** Height, width, channels. */
+  pictureShape(picture: object): number[];
+  /** Fills the array; `later`: on another thread, with a promise. */
+  pictureDecode(picture: object, into: Int32Array, later: boolean): unknown;
+  pictureEncode(
+    kind: number,
+    samples: Uint8Array,
+    height: number,
+    width: number,
+    channels: number,
+    settings: number[],
+    xmp: Uint8Array,
+  ): Promise<Uint8Array>;
+
   memoryLimit(): number;
   parseBytes(text: string): number;
 
@@ -121,8 +148,39 @@ function find(): Isolate {
   return (global[ISOLATE] = isolate);
 }
 
+/**
+ * The host, as this copy calls it: its errors are of this copy's realm. jest gives each file one of its own, in which an
+ * error of the addon's is no `instanceof Error`.
+ */
 export function host(): Host {
-  return (found ??= find()).host;
+  return (called ??= ofThisRealm((found ??= find()).host));
+}
+
+let called: Host | undefined;
+
+type Call = (...given: unknown[]) => unknown;
+
+function ofThisRealm<T extends object>(calls: T): T {
+  const own = { ...calls } as Record<string, unknown>;
+  for (const [name, call] of Object.entries(own)) {
+    if (typeof call !== 'function') continue;
+    if (call instanceof Function) return calls;
+    own[name] = withOwnErrors(call as Call, name === 'runtime');
+  }
+  return own as T;
+}
+
+function withOwnErrors(call: Call, givesCalls: boolean): Call {
+  return (...given) => {
+    try {
+      const result = call(...given);
+      return givesCalls ? ofThisRealm(result as object) : result;
+    } catch (error) {
+      if (error instanceof Error) throw error;
+      const { message, code } = error as { message: string; code?: string };
+      throw Object.assign(new Error(message, { cause: error }), { code });
+    }
+  };
 }
 
 /** Something that the copies of this package share. */

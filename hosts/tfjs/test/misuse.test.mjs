@@ -50,7 +50,8 @@ test('options that are not what they must be', () => {
   assert.throws(() => ebb.report({ json: 'yes' }), /json\] .*true or false/);
   assert.throws(() => ebb.memory({ everywhere: 1 }), /everywhere\] .*true or false/);
   const { node } = require('ebb-tfjs/backend');
-  assert.throws(() => node.tensorBoard('logs', { histogramFrequency: 1 }), /the option updateFreq/);
+  assert.throws(() => node.tensorBoard('logs', { histograms: 1 }), /the options updateFreq/);
+  assert.throws(() => node.tensorBoard('logs', { histogramFreq: -1 }), /from 0 on/);
 });
 
 test('a snapshot takes the place of a regular file, behind links as well, and of nothing else', () => {

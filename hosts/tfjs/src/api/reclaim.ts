@@ -19,7 +19,7 @@ let waiting = false;
 function begin(installed: Hooks): void {
   const { options } = wish();
   if (options === undefined) return;
-  installed.world.host.reclaim(true);
+  host().reclaim(true);
   installed.scopes.weak = true;
   installed.variables.setWeak(options.variables);
   installed.idle.arm();

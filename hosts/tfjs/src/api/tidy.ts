@@ -1,4 +1,5 @@
 // `tidy` for functions that may wait.
+import { types } from 'node:util';
 import { tensorsIn } from '../engine/containers';
 import type { Hooks } from '../engine/hooks';
 import { ownerNow } from '../engine/owner';
@@ -24,12 +25,12 @@ export function tidy<T>(nameOrRun: string | (() => T), maybeRun?: () => T): T {
   const started = storageStarted();
   let result: T;
   try {
-    result = runInRegion(region, run);
+    result = runInRegion(region, () => settled(run()));
   } catch (error) {
     close(installed, region, undefined, started);
     throw error;
   }
-  if (!isPromise(result)) {
+  if (!types.isPromise(result)) {
     close(installed, region, result, started);
     return result;
   }
@@ -68,6 +69,11 @@ function finish(installed: Hooks, region: Scope, result: unknown): void {
   installed.safePoint();
 }
 
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof (value as { then?: unknown } | null)?.then === 'function';
+/**
+ * What is waited for as a promise of Node's own: a thenable may begin its work only when it is asked, which must be in
+ * the region, and its `then` may give nothing back.
+ */
+function settled<T>(value: T): T {
+  const isThenable = typeof (value as { then?: unknown } | null)?.then === 'function';
+  return isThenable && !types.isPromise(value) ? (Promise.resolve(value) as T) : value;
 }

@@ -3,7 +3,7 @@
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { world } from '../books/world';
 import { EbbError } from '../errors';
-import { type HostRuntime } from '../host';
+import { host, type HostRuntime } from '../host';
 import { Head, MOST_AXES, Result } from '../shared';
 import { DTYPES, EbbData } from './data';
 
@@ -50,7 +50,7 @@ export class Runtime {
   born = 0;
 
   constructor(device: string) {
-    this.functions = this.world.host.runtime(device);
+    this.functions = host().runtime(device);
     this.share();
   }
 

@@ -13,7 +13,7 @@ import {
   type OwnData,
   type Tensor,
 } from '../engine/tfjs';
-import type { Host } from '../host';
+import { host } from '../host';
 import { MOST_AXES, Signal, Slate } from '../shared';
 import { beginBudget, foreignDevice } from './devices';
 import { dtypeCode, dtypeOf } from './dtypes';
@@ -41,7 +41,7 @@ export class Books {
   /** Tensors over Ebb's own data that were there before anybody watched. */
   unwatchedOwn = 0;
 
-  private readonly host: Host;
+  private readonly host = host();
   private readonly remains: Remains = { id: 0, dataId: NOTHING, dtype: '', size: 0 };
   private readonly unwatched: number[] = [];
   private unwatchedBytes = 0;
@@ -60,7 +60,6 @@ export class Books {
     private readonly dispose: (remains: Tensor) => void,
   ) {
     this.slots = world.slots;
-    this.host = world.host;
   }
 
   /** Books a tensor that the engine has just tracked, and watches it. */
@@ -249,6 +248,15 @@ export class Books {
       this.drain(upcoming);
   }
 
+  /**
+   * A running kernel is about to allocate: what is large meets the budget before. Its operands are held by `Calls`.
+   * Ebb's own backends ask the core themselves.
+   */
+  lookInKernel(backend: Backend, size: number, dtype: string): void {
+    const upcoming = bytesOf(dtype, size);
+    if (upcoming >= BYTES_PER_LOOK && this.device(backend) !== 0) this.drain(upcoming);
+  }
+
   /** A safe point if tensors have died since the last one. */
   lookForNotices(): void {
     if (this.world.signals[Signal.Notices] !== 0) this.drain();
@@ -322,10 +330,17 @@ export class Books {
     if (name !== undefined) slots.setName(own, name);
   }
 
-  /** What is made in a tidy comes back at its end: collecting would be for little. */
+  /**
+   * What is made in a tidy comes back at its end: collecting would be for little. One that was so long that it has been
+   * swept may be a `startScope` whose end was forgotten.
+   */
   private inTidy(): boolean {
     const [outermost] = this.engine.state.scopeStack;
-    return outermost !== undefined && !outermost.name.endsWith(OP_SUFFIX);
+    return (
+      outermost !== undefined &&
+      outermost.sweepAt === undefined &&
+      !outermost.name.endsWith(OP_SUFFIX)
+    );
   }
 
   private endUnwatched(bytes: number): void {

@@ -8,6 +8,22 @@ const OUT_OF_MEMORY =
 
 const NOTHING = {};
 
+/** What a heap of WebAssembly can have at most. */
+const WASM_BYTES = 2 ** 32;
+
+function tooLarge(bytes: number): EbbError {
+  return new EbbError(
+    'EBB_OUT_OF_MEMORY',
+    `[wasm] Received ${bytes} bytes for one tensor; allowed: at most ${WASM_BYTES}, all that the backend can address.`,
+  );
+}
+
+function sizeOf(shape: readonly number[]): number {
+  let size = 1;
+  for (const extent of shape) size *= extent;
+  return size;
+}
+
 export class Calls {
   /** Kernels on the stack. The body of a customGrad is not one. */
   running = 0;
@@ -43,6 +59,7 @@ export class Calls {
     const { write } = backend;
     const { fresh } = this;
     backend.write = (values, shape, dtype) => {
+      if (this.running > 0) this.books.lookInKernel(backend, sizeOf(shape), dtype);
       const dataId = write.call(backend, values, shape, dtype);
       if (this.running > 0) {
         fresh[this.allocated++] = backend;
@@ -56,8 +73,10 @@ export class Calls {
   private guard(backend: Backend, wasm: WasmModule): void {
     wasm._free(wasm._malloc(1)); // the first call replaces the property
     const { _malloc: malloc } = wasm;
-    wasm._malloc = (bytes) =>
-      malloc(bytes) || (bytes === 0 ? 0 : this.mallocAgain(malloc, bytes, backend));
+    wasm._malloc = (bytes) => {
+      if (bytes > WASM_BYTES) throw tooLarge(bytes); // malloc would take what is left of it modulo 2^32
+      return malloc(bytes) || (bytes === 0 ? 0 : this.mallocAgain(malloc, bytes, backend));
+    };
   }
 
   private mallocAgain(malloc: (bytes: number) => number, bytes: number, backend: Backend): number {

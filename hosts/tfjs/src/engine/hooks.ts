@@ -4,6 +4,7 @@ import { Books } from '../books/books';
 import { Idle } from '../books/idle';
 import { Sites } from '../books/sites';
 import { type World, world } from '../books/world';
+import { badArgument } from '../errors';
 import { host, ofIsolate } from '../host';
 import { currentRegion } from '../node/async_region';
 import { Calls } from './calls';
@@ -67,6 +68,7 @@ export class Hooks {
     const { makeTensor, moveData } = engine;
     let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
     const tracked = (tensor: Tensor, backend?: Backend): void => {
+      if (!(tensor.id >= 0)) throw badArgument('trackTensor: id', tensor.id, 'a number from 0 on');
       const site = this.sites.on
         ? engine.state.activeScope?.site || this.sites.search(entry, 2 + this.sites.frames)
         : 0;

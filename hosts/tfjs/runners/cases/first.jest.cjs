@@ -1,0 +1,3 @@
+const careless = require('../careless.cjs');
+
+test('the first file of the process', () => careless());

@@ -1,0 +1,4 @@
+import { test } from 'node:test';
+import careless from '../careless.cjs';
+
+test('a file of node:test', () => careless());

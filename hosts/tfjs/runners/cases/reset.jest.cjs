@@ -1,0 +1,5 @@
+beforeEach(() => jest.resetModules());
+
+for (const turn of ['first', 'second']) {
+  test(`the ${turn} registry`, () => require('../careless.cjs')());
+}

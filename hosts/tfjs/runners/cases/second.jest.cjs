@@ -1,0 +1,3 @@
+const careless = require('../careless.cjs');
+
+test('the second file of the process', () => careless());

@@ -1,0 +1,1 @@
+export default { test: { include: ['cases/*.vitest.mjs'], testTimeout: 60000 } };
