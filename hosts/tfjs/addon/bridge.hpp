@@ -97,6 +97,7 @@ void export_watching(napi_env env, World& world, napi_value exports);
 void export_reclaim(napi_env env, World& world, napi_value exports);
 void export_books(napi_env env, World& world, napi_value exports);
 void export_runtime(napi_env env, World& world, napi_value exports);
+void export_pictures(napi_env env, World& world, napi_value exports);
 
 template <typename Owner>
 void export_function(napi_env env, Owner& owner, napi_value exports, const char* name,

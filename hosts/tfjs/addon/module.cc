@@ -21,6 +21,7 @@ napi_value init(napi_env env, napi_value exports) {
   export_reclaim(env, *world, exports);
   export_books(env, *world, exports);
   export_runtime(env, *world, exports);
+  export_pictures(env, *world, exports);
   return exports;
 }
 

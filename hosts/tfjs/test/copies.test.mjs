@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 mkdirSync(join(root, 'build'), { recursive: true });
 const project = mkdtempSync(join(root, 'build', 'copies-'));
 mkdirSync(join(project, 'node_modules'));
-for (const name of ['@tensorflow', 'bmp-ts', 'jpeg-js', 'omggif', 'pngjs']) {
+for (const name of ['@tensorflow', 'omggif']) {
   symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
 }
 after(() => rmSync(project, { recursive: true }));

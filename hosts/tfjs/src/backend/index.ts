@@ -13,6 +13,7 @@ import { host } from '../host';
 import { fileSystem, registerFileSystem } from '../node/files';
 import { chosenGpu, CUDA_NAME, CudaBackend, registerCuda } from './cuda';
 import { NAME, register } from './register';
+import { registerProgressBar } from './tf_node/progress';
 
 host(); // or it throws that there is none here, before TensorFlow.js tries other backends
 register();
@@ -27,10 +28,21 @@ if (tf.engine().backend !== tf.engine().findBackend(wanted)) {
 }
 keepRecords(tf.engine() as unknown as Engine);
 registerFileSystem(tf.io);
+registerProgressBar();
 
 export * from '@tensorflow/tfjs';
 export * as node from './tf_node';
-export const io = { ...tf.io, fileSystem };
+/** Models over HTTP, as tfjs-node names it. */
+const nodeHTTPRequest = (
+  path: string,
+  requestInit?: RequestInit,
+  weightPathPrefix?: string,
+): tf.io.IOHandler =>
+  tf.io.browserHTTPRequest(path, {
+    ...(requestInit && { requestInit }),
+    ...(weightPathPrefix && { weightPathPrefix }),
+  });
+export const io = { ...tf.io, fileSystem, nodeHTTPRequest };
 export const version = { ...tf.version, 'ebb-tfjs': host().version() };
 
 // As plain values: what TypeScript makes of `export *` are getters that call getters, at every `tf.add` of a program.

@@ -1,4 +1,4 @@
-// Pictures to tensors and back, as tfjs-node does it. The libraries are loaded when a picture is.
+// Pictures to tensors and back, as tfjs-node does it: JPEG and PNG in the addon, BMP and GIF here.
 import {
   reshape,
   slice,
@@ -7,115 +7,58 @@ import {
   tensor3d,
   tensor4d,
   tidy,
-  util,
 } from '@tensorflow/tfjs-core';
 import { badArgument, EbbError } from '../../errors';
+import { host } from '../../host';
+import { readBmp } from './bmp';
 
-/** Four bytes a pixel, row by row. */
-interface Picture {
-  width: number;
-  height: number;
-  data: Uint8Array;
-  /** How many channels the file has. */
-  channels: number;
+/** Numbers from 0 to 255, row by row. */
+export interface Pixels {
+  values: Int32Array;
+  shape: [height: number, width: number, channels: number];
 }
 
-interface Jpeg {
-  decode(
-    bytes: Uint8Array,
-    options: { useTArray: true; maxMemoryUsageInMB: number; tolerantDecoding: boolean },
-  ): Omit<Picture, 'channels'>;
-  encode(picture: Omit<Picture, 'channels'>, quality: number): { data: Uint8Array };
-}
-interface Png {
-  width: number;
-  height: number;
-  data: Buffer;
-  alpha: boolean;
-  color: boolean;
-}
-interface PngModule {
-  PNG: (new (options: { width: number; height: number }) => Png) & {
-    sync: {
-      read(bytes: Buffer): Png;
-      write(png: Png, options: object): Buffer;
-    };
-  };
-}
-interface Bmp {
-  decode(bytes: Buffer, options: { toRGBA: true }): Omit<Picture, 'channels'> & { bitPP: number };
-}
 interface Gif {
   width: number;
   height: number;
   numFrames(): number;
-  frameInfo(frame: number): {
-    x: number;
-    y: number;
-    width: number;
-    height: number;
-    disposal: number;
-  };
   decodeAndBlitFrameRGBA(frame: number, pixels: Uint8Array): void;
 }
 interface GifModule {
   GifReader: new (bytes: Uint8Array) => Gif;
 }
 
-/* eslint-disable @typescript-eslint/no-require-imports -- most programs never need them */
-const jpeg = (): Jpeg => require('jpeg-js') as Jpeg;
-const png = (): PngModule => require('pngjs') as PngModule;
-const bmp = (): Bmp => require('bmp-ts') as Bmp;
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- most programs never need it
 const gif = (): GifModule => require('omggif') as GifModule;
-/* eslint-enable @typescript-eslint/no-require-imports */
 
-const MEMORY_FOR_A_JPEG_IN_MB = 4096;
-const RED = 0.299;
-const GREEN = 0.587;
-const BLUE = 0.114;
-
-function checkChannels(op: string, channels: number, allowed: number[]): void {
-  if (!allowed.includes(channels)) {
-    throw badArgument(`${op}: channels`, channels, allowed.join(', '));
-  }
+/** As the addon counts them. */
+const enum Kind {
+  Jpeg,
+  Png,
 }
 
-const isGray = (channels: number): boolean => channels < 3;
-
-/** One pixel of four bytes as one of `to` numbers. */
-function convert(
-  from: Uint8Array,
-  at: number,
-  wasGray: boolean,
-  to: number,
-  out: Int32Array,
-  into: number,
-): void {
-  const [r, g, b, a] = [from[at], from[at + 1], from[at + 2], from[at + 3]] as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  if (isGray(to)) {
-    out[into] = wasGray ? r : Math.round(RED * r + GREEN * g + BLUE * b);
-    if (to === 2) out[into + 1] = a;
-    return;
-  }
-  out[into] = r;
-  out[into + 1] = g;
-  out[into + 2] = b;
-  if (to === 4) out[into + 3] = a;
+function checkAmong<T>(what: string, value: T, allowed: readonly T[]): void {
+  if (allowed.includes(value)) return;
+  const words = allowed.map((each) => (typeof each === 'string' ? `'${each}'` : String(each)));
+  throw badArgument(what, value, words.join(', '));
 }
 
-function toTensor(picture: Picture, wanted: number): Tensor3D {
-  const { width, height, data, channels } = picture;
-  const to = wanted === 0 ? channels : wanted;
-  const values = new Int32Array(width * height * to);
-  for (let i = 0; i < width * height; i++) {
-    convert(data, i * 4, isGray(channels), to, values, i * to);
-  }
-  return tensor3d(values, [height, width, to], 'int32');
+function checkDtype(op: string, dtype: string): void {
+  checkAmong(`${op}: dtype`, dtype, ['int32']);
+}
+
+function checkBytes(op: string, contents: unknown): void {
+  if (!(contents instanceof Uint8Array) && !ArrayBuffer.isView(contents))
+    throw badArgument(op, contents, 'the bytes of a picture, as a Uint8Array');
+}
+
+function unreadable(op: string, kind: string, error: unknown): EbbError {
+  const why = (error as Error).message;
+  return new EbbError(
+    'EBB_INVALID_ARGUMENT',
+    `[${op}] Received bytes that cannot be read (${why}); allowed: a ${kind}.`,
+    { cause: error },
+  );
 }
 
 /** What a library makes of the bytes, or an error that says whose bytes they were. */
@@ -123,95 +66,176 @@ function reading<T>(op: string, kind: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new EbbError(
-      'EBB_INVALID_ARGUMENT',
-      `[${op}] Received bytes that cannot be read (${(error as Error).message}); allowed: a ${kind}.`,
-      { cause: error },
+    throw unreadable(op, kind, error);
+  }
+}
+
+const toTensor = ({ values, shape }: Pixels): Tensor3D => tensor3d(values, shape, 'int32');
+
+// ---- JPEG and PNG
+
+export type DctMethod = '' | 'INTEGER_FAST' | 'INTEGER_ACCURATE';
+
+/** A picture whose header has been read: how large it is, and the rest now or on another thread. */
+class Opened {
+  private readonly picture: object;
+
+  constructor(
+    private readonly op: string,
+    private readonly kind: Kind,
+    contents: Uint8Array,
+    channels: number,
+    ...settings: [number?, boolean?, boolean?, number?, boolean?]
+  ) {
+    checkBytes(op, contents);
+    this.picture = reading(op, this.name, () =>
+      host().pictureOpen(kind, contents, channels, ...settings),
     );
   }
-}
 
-/** Components of a JPEG, from its frame header. */
-function jpegComponents(bytes: Uint8Array): number {
-  for (let at = 2; at + 9 < bytes.length;) {
-    if (bytes[at] !== 0xff) return 3;
-    const marker = bytes[at + 1] as number;
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-    if (isFrame) return bytes[at + 9] === 1 ? 1 : 3;
-    at += 2 + ((bytes[at + 2] as number) << 8) + (bytes[at + 3] as number);
+  now(): Tensor3D {
+    const pixels = this.room();
+    reading(this.op, this.name, () => host().pictureDecode(this.picture, pixels.values, false));
+    return toTensor(pixels);
   }
-  return 3;
+
+  async later(): Promise<Tensor3D> {
+    const pixels = this.room();
+    try {
+      await host().pictureDecode(this.picture, pixels.values, true);
+    } catch (error) {
+      throw unreadable(this.op, this.name, error);
+    }
+    return toTensor(pixels);
+  }
+
+  private get name(): string {
+    return this.kind === Kind.Jpeg ? 'JPEG' : 'PNG';
+  }
+
+  private room(): Pixels {
+    const shape = host().pictureShape(this.picture) as Pixels['shape'];
+    return { values: new Int32Array(shape[0] * shape[1] * shape[2]), shape };
+  }
 }
 
-export function decodeJpeg(
-  contents: Uint8Array,
-  channels: 0 | 1 | 3 = 0,
-  ratio = 1,
-  fancyUpscaling = true,
-  tryRecoverTruncated = false,
-): Tensor3D {
-  checkChannels('decodeJpeg', channels, [0, 1, 3]);
-  if (ratio !== 1) throw badArgument('decodeJpeg: ratio', ratio, '1');
-  if (!fancyUpscaling) throw badArgument('decodeJpeg: fancyUpscaling', fancyUpscaling, 'true');
-  const picture = reading('decodeJpeg', 'JPEG', () =>
-    jpeg().decode(contents, {
-      useTArray: true,
-      maxMemoryUsageInMB: MEMORY_FOR_A_JPEG_IN_MB,
-      tolerantDecoding: tryRecoverTruncated,
-    }),
+type JpegOptions = [
+  channels?: 0 | 1 | 3,
+  ratio?: number,
+  fancyUpscaling?: boolean,
+  tryRecoverTruncated?: boolean,
+  acceptableFraction?: number,
+  dctMethod?: DctMethod,
+];
+
+function openJpeg(contents: Uint8Array, ...options: JpegOptions): Opened {
+  const [channels = 0, ratio = 1, fancyUpscaling = true, tryRecoverTruncated = false] = options;
+  const [, , , , acceptableFraction = 1, dctMethod = ''] = options;
+  checkAmong('decodeJpeg: channels', channels, [0, 1, 3]);
+  checkAmong('decodeJpeg: ratio', ratio, [1, 2, 4, 8]);
+  checkAmong('decodeJpeg: dctMethod', dctMethod, ['', 'INTEGER_FAST', 'INTEGER_ACCURATE']);
+  const isFast = dctMethod === 'INTEGER_FAST';
+  return new Opened(
+    'decodeJpeg',
+    Kind.Jpeg,
+    contents,
+    channels,
+    ratio,
+    Boolean(fancyUpscaling),
+    Boolean(tryRecoverTruncated),
+    Number(acceptableFraction),
+    isFast,
   );
-  return toTensor({ ...picture, channels: jpegComponents(contents) }, channels);
+}
+
+export function decodeJpeg(contents: Uint8Array, ...options: JpegOptions): Tensor3D {
+  return openJpeg(contents, ...options).now();
+}
+
+/** As decodeJpeg, while the program goes on. */
+export async function decodeJpegAsync(
+  contents: Uint8Array,
+  ...options: JpegOptions
+): Promise<Tensor3D> {
+  return openJpeg(contents, ...options).later();
+}
+
+function openPng(contents: Uint8Array, channels = 0, dtype = 'int32'): Opened {
+  checkAmong('decodePng: channels', channels, [0, 1, 2, 3, 4]);
+  checkDtype('decodePng', dtype);
+  return new Opened('decodePng', Kind.Png, contents, channels);
 }
 
 export function decodePng(contents: Uint8Array, channels = 0, dtype = 'int32'): Tensor3D {
-  checkChannels('decodePng', channels, [0, 1, 2, 3, 4]);
-  checkDtype('decodePng', dtype);
-  const picture = reading('decodePng', 'PNG', () => png().PNG.sync.read(Buffer.from(contents)));
-  const found = (picture.color ? 3 : 1) + (picture.alpha ? 1 : 0);
-  return toTensor({ ...pick(picture), channels: found }, channels);
+  return openPng(contents, channels, dtype).now();
+}
+
+/** As decodePng, while the program goes on. */
+export async function decodePngAsync(
+  contents: Uint8Array,
+  channels = 0,
+  dtype = 'int32',
+): Promise<Tensor3D> {
+  return openPng(contents, channels, dtype).later();
+}
+
+// ---- BMP and GIF
+
+/** The same picture with 3 or 4 channels. */
+function withChannels({ values, shape }: Pixels, wanted: number): Pixels {
+  const [height, width, channels] = shape;
+  if (wanted === channels) return { values, shape };
+  const converted = new Int32Array(width * height * wanted).fill(255);
+  for (let i = 0; i < width * height; i++) {
+    for (let part = 0; part < 3; part++) {
+      const from = i * channels + (channels === 1 ? 0 : part);
+      converted[i * wanted + part] = values[from] as number;
+    }
+  }
+  return { values: converted, shape: [height, width, wanted] };
 }
 
 export function decodeBmp(contents: Uint8Array, channels = 0): Tensor3D {
-  checkChannels('decodeBmp', channels, [0, 3, 4]);
-  const picture = reading('decodeBmp', 'BMP', () =>
-    bmp().decode(Buffer.from(contents), { toRGBA: true }),
-  );
-  return toTensor({ ...pick(picture), channels: picture.bitPP === 32 ? 4 : 3 }, channels);
+  checkAmong('decodeBmp: channels', channels, [0, 3, 4]);
+  checkBytes('decodeBmp', contents);
+  const picture = reading('decodeBmp', 'BMP', () => readBmp(contents));
+  return toTensor(withChannels(picture, channels || picture.shape[2]));
 }
-
-const pick = ({ width, height, data }: Omit<Picture, 'channels'>): Omit<Picture, 'channels'> => ({
-  width,
-  height,
-  data,
-});
 
 /** Every frame of it, the pictures as they would be seen one after the other. */
 export function decodeGif(contents: Uint8Array): Tensor4D {
+  checkBytes('decodeGif', contents);
   const reader = reading('decodeGif', 'GIF', () => new (gif().GifReader)(contents));
   const { width, height } = reader;
   const count = reader.numFrames();
   const canvas = new Uint8Array(width * height * 4);
   const values = new Int32Array(count * width * height * 3);
+  let at = 0;
   for (let frame = 0; frame < count; frame++) {
-    reader.decodeAndBlitFrameRGBA(frame, canvas);
-    const from = frame * width * height;
-    for (let i = 0; i < width * height; i++) {
-      convert(canvas, i * 4, false, 3, values, (from + i) * 3);
-    }
+    reading('decodeGif', 'GIF', () => reader.decodeAndBlitFrameRGBA(frame, canvas));
+    for (let i = 0; i < canvas.length; i++) if (i % 4 < 3) values[at++] = canvas[i] as number;
   }
   return tensor4d(values, [count, height, width, 3], 'int32');
 }
 
-function checkDtype(op: string, dtype: string): void {
-  if (dtype !== 'int32') throw badArgument(`${op}: dtype`, dtype, "'int32'");
-}
-
-const startsWith = (bytes: Uint8Array, ...first: number[]): boolean =>
-  first.every((byte, i) => bytes[i] === byte);
-
 function firstOf(frames: Tensor4D): Tensor3D {
   const [, height, width] = frames.shape;
   return reshape(slice(frames, [0, 0, 0, 0], [1, height, width, 3]), [height, width, 3]);
+}
+
+// ---- whatever it is
+
+const FIRST_BYTES: Array<[kind: 'jpeg' | 'png' | 'bmp' | 'gif', ...bytes: number[]]> = [
+  ['jpeg', 0xff, 0xd8, 0xff],
+  ['png', 0x89, 0x50, 0x4e, 0x47],
+  ['bmp', 0x42, 0x4d],
+  ['gif', 0x47, 0x49, 0x46],
+];
+
+function kindOf(contents: Uint8Array): string | undefined {
+  checkBytes('decodeImage', contents);
+  const found = FIRST_BYTES.find(([, ...first]) => first.every((byte, i) => contents[i] === byte));
+  return found?.[0];
 }
 
 /** Finds out by its first bytes what kind of picture it is. */
@@ -222,56 +246,86 @@ export function decodeImage(
   expandAnimations = true,
 ): Tensor3D | Tensor4D {
   checkDtype('decodeImage', dtype);
-  if (startsWith(contents, 0xff, 0xd8, 0xff)) return decodeJpeg(contents, channels as 0 | 1 | 3);
-  if (startsWith(contents, 0x89, 0x50, 0x4e, 0x47)) return decodePng(contents, channels);
-  if (startsWith(contents, 0x42, 0x4d)) return decodeBmp(contents, channels);
-  if (startsWith(contents, 0x47, 0x49, 0x46)) {
-    return expandAnimations ? decodeGif(contents) : tidy(() => firstOf(decodeGif(contents)));
+  switch (kindOf(contents)) {
+    case 'jpeg':
+      return decodeJpeg(contents, channels as 0 | 1 | 3);
+    case 'png':
+      return decodePng(contents, channels);
+    case 'bmp':
+      return decodeBmp(contents, channels);
+    case 'gif':
+      return expandAnimations ? decodeGif(contents) : tidy(() => firstOf(decodeGif(contents)));
+    default:
+      throw badArgument('decodeImage', 'bytes of another kind', 'a BMP, GIF, JPEG or PNG');
   }
-  throw badArgument('decodeImage', 'bytes of another kind', 'a BMP, GIF, JPEG or PNG');
 }
 
-async function toPicture(op: string, image: Tensor3D, allowed: number[]): Promise<Picture> {
-  util.assert(image.rank === 3, () => `[${op}] Received rank ${image.rank}; allowed: 3.`);
+/** As decodeImage; a JPEG or PNG is read while the program goes on. */
+export async function decodeImageAsync(
+  contents: Uint8Array,
+  channels: 0 | 1 | 3 | 4 = 0,
+  dtype = 'int32',
+  expandAnimations = true,
+): Promise<Tensor3D | Tensor4D> {
+  checkDtype('decodeImage', dtype);
+  const kind = kindOf(contents);
+  if (kind === 'jpeg') return decodeJpegAsync(contents, channels as 0 | 1 | 3);
+  if (kind === 'png') return decodePngAsync(contents, channels);
+  return decodeImage(contents, channels, dtype, expandAnimations);
+}
+
+// ---- writing
+
+async function encode(
+  op: string,
+  kind: Kind,
+  image: Tensor3D,
+  allowed: number[],
+  settings: number[],
+  text = '',
+): Promise<Uint8Array> {
+  if (image.rank !== 3) throw badArgument(op, `rank ${image.rank}`, '3');
   const [height, width, channels] = image.shape;
-  checkChannels(op, channels, allowed);
-  const values = await image.data();
-  const data = new Uint8Array(width * height * 4);
-  for (let i = 0; i < width * height; i++) {
-    const at = i * channels;
-    const gray = isGray(channels);
-    data[i * 4] = values[at] as number;
-    data[i * 4 + 1] = values[gray ? at : at + 1] as number;
-    data[i * 4 + 2] = values[gray ? at : at + 2] as number;
-    data[i * 4 + 3] = channels % 2 === 0 ? (values[at + channels - 1] as number) : 255;
-  }
-  return { width, height, data, channels };
+  checkAmong(`${op}: channels`, channels, allowed);
+  const samples = new Uint8Array(await image.data());
+  const xmp = Buffer.from(text);
+  return host().pictureEncode(kind, samples, height, width, channels, settings, xmp);
 }
 
-const QUALITY = 95;
+const MOST_DENSITY = 65535;
+/** A segment of a JPEG has two bytes for its length. */
+const MOST_METADATA = 65504;
 
 export async function encodeJpeg(
   image: Tensor3D,
   format: '' | 'grayscale' | 'rgb' = '',
-  quality = QUALITY,
+  quality = 95,
+  progressive = false,
+  optimizeSize = false,
+  chromaDownsampling = true,
+  densityUnit: 'in' | 'cm' = 'in',
+  xDensity = 300,
+  yDensity = 300,
+  xmpMetadata = '',
 ): Promise<Uint8Array> {
-  const wanted = format === 'grayscale' ? [1] : format === 'rgb' ? [3] : [1, 3];
-  const picture = await toPicture('encodeJpeg', image, wanted);
-  return new Uint8Array(jpeg().encode(picture, quality).data);
+  checkAmong('encodeJpeg: format', format, ['', 'grayscale', 'rgb']);
+  checkAmong('encodeJpeg: densityUnit', densityUnit, ['in', 'cm']);
+  if (!(quality >= 0 && quality <= 100))
+    throw badArgument('encodeJpeg: quality', quality, '0 to 100');
+  for (const density of [xDensity, yDensity]) {
+    if (!(density >= 1 && density <= MOST_DENSITY))
+      throw badArgument('encodeJpeg: density', density, `1 to ${MOST_DENSITY}`);
+  }
+  if (Buffer.byteLength(xmpMetadata) > MOST_METADATA)
+    throw badArgument('encodeJpeg: xmpMetadata', 'more', `at most ${MOST_METADATA} bytes`);
+  const allowed = format === 'grayscale' ? [1] : format === 'rgb' ? [3] : [1, 3];
+  const flags = [progressive, optimizeSize, chromaDownsampling, densityUnit === 'cm'].map(Number);
+  const settings = [Number(format === 'grayscale'), quality, ...flags, xDensity, yDensity];
+  return encode('encodeJpeg', Kind.Jpeg, image, allowed, settings, xmpMetadata);
 }
 
-/** Color types of the PNG format, by channels. */
-const COLOR_TYPES = [0, 0, 4, 2, 6];
-
 export async function encodePng(image: Tensor3D, compression = 1): Promise<Uint8Array> {
-  const { width, height, data, channels } = await toPicture('encodePng', image, [1, 2, 3, 4]);
-  const { PNG } = png();
-  const picture = new PNG({ width, height });
-  picture.data = Buffer.from(data.buffer);
-  const options = {
-    deflateLevel: compression,
-    colorType: COLOR_TYPES[channels],
-    inputHasAlpha: true,
-  };
-  return new Uint8Array(PNG.sync.write(picture, options));
+  if (!(compression >= -1 && compression <= 9))
+    throw badArgument('encodePng: compression', compression, '-1 to 9');
+  return encode('encodePng', Kind.Png, image, [1, 2, 3, 4], [compression]);
 }

@@ -1,65 +1,51 @@
-// Scalars for TensorBoard: event files, one record a value.
+// Scalars, histograms, pictures and text for TensorBoard.
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { CustomCallback, Logs } from '@tensorflow/tfjs';
+import {
+  CustomCallback,
+  type LayersModel,
+  type Logs,
+  type Tensor,
+  type Tensor3D,
+  type Tensor4D,
+} from '@tensorflow/tfjs';
 import { badArgument, checkOptions } from '../../errors';
-
-// ---- the container: length, checksum, data, checksum
-
-const CASTAGNOLI = 0x82f63b78;
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte;
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ CASTAGNOLI : value >>> 1;
-  return value;
-});
-
-/** CRC-32C, rotated and shifted as the format wants it. */
-function checksum(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) crc = (TABLE[(crc ^ byte) & 255] as number) ^ (crc >>> 8);
-  crc = ~crc >>> 0;
-  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
-}
-
-function record(data: Buffer): Buffer {
-  const framed = Buffer.alloc(data.length + 16);
-  framed.writeBigUInt64LE(BigInt(data.length), 0);
-  framed.writeUInt32LE(checksum(framed.subarray(0, 8)), 8);
-  data.copy(framed, 12);
-  framed.writeUInt32LE(checksum(data), data.length + 12);
-  return framed;
-}
-
-// ---- the events: protocol buffers of a few fields
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  for (; value >= 128; value = Math.floor(value / 128)) bytes.push((value % 128) | 128);
-  return Buffer.from([...bytes, value]);
-}
-
-const tag = (field: number, wire: number): Buffer => varint(field * 8 + wire);
-
-function double(field: number, value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return Buffer.concat([tag(field, 1), bytes]);
-}
-
-function float(field: number, value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value);
-  return Buffer.concat([tag(field, 5), bytes]);
-}
-
-const nested = (field: number, ...parts: Buffer[]): Buffer => {
-  const body = Buffer.concat(parts);
-  return Buffer.concat([tag(field, 2), varint(body.length), body]);
-};
+import { double, doubles, float, nested, number, record, strings, text } from './events';
+import { encodePng } from './pixels';
 
 const EVENT = { wallTime: 1, step: 2, fileVersion: 3, summary: 5 };
-const VALUE = { value: 1, tag: 1, simpleValue: 2 };
+const VALUE = { value: 1, tag: 1, simpleValue: 2, tensor: 8, metadata: 9 };
+const METADATA = { plugin: 1, pluginName: 1, description: 3, dataClass: 4 };
+/** DataClass of TensorBoard's summary.proto. */
+const CLASS = { tensor: 2, blobs: 3 };
+const BUCKETS = 30;
+
+/** Numbers to rows of left edge, right edge and count, as TensorBoard's own histograms. */
+function histogramOf(values: ArrayLike<number>, buckets: number): number[] {
+  let [low, high] = [Infinity, -Infinity];
+  const finite = Array.from(values).filter(Number.isFinite);
+  for (const value of finite) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (finite.length === 0) return [];
+  if (low === high) [low, high] = [low - 0.5, high + 0.5];
+  const width = (high - low) / buckets;
+  const counts = new Array<number>(buckets).fill(0);
+  for (const value of finite) {
+    const at = Math.min(Math.floor((value - low) / width), buckets - 1);
+    counts[at] = (counts[at] as number) + 1;
+  }
+  return counts.flatMap((count, i) => [
+    low + i * width,
+    i === buckets - 1 ? high : low + (i + 1) * width,
+    count,
+  ]);
+}
+
+const numbersOf = (value: number | Tensor): ArrayLike<number> =>
+  typeof value === 'number' ? [value] : value.dataSync();
 
 export class SummaryFileWriter {
   private readonly file: string;
@@ -71,24 +57,77 @@ export class SummaryFileWriter {
       folder,
       `events.out.tfevents.${seconds}.${hostname()}.${process.pid}.${process.hrtime.bigint()}`,
     );
-    this.write(nested(EVENT.fileVersion, Buffer.from('brain.Event:2')));
+    this.write(text(EVENT.fileVersion, 'brain.Event:2'));
   }
 
-  scalar(name: string, value: number | { dataSync(): ArrayLike<number> }, step: number): void {
-    if (!Number.isInteger(step) || step < 0) {
-      throw badArgument('scalar: step', step, 'a whole number from 0 on');
+  scalar(name: string, value: number | Tensor, step: number, description = ''): void {
+    const parts = [float(VALUE.simpleValue, numbersOf(value)[0] as number)];
+    if (description !== '')
+      parts.push(nested(VALUE.metadata, text(METADATA.description, description)));
+    this.summary('scalar', name, step, ...parts);
+  }
+
+  histogram(name: string, data: Tensor, step: number, buckets = BUCKETS, description = ''): void {
+    if (!Number.isInteger(buckets) || buckets < 1)
+      throw badArgument('histogram: buckets', buckets, 'a whole number from 1 on');
+    const rows = histogramOf(numbersOf(data), buckets);
+    const tensor = doubles(VALUE.tensor, [rows.length / 3, 3], rows);
+    this.plugin('histogram', 'histograms', CLASS.tensor, name, step, tensor, description);
+  }
+
+  /** One picture, or several of one size, of numbers from 0 to 255. */
+  async image(
+    name: string,
+    data: Tensor3D | Tensor4D,
+    step: number,
+    description = '',
+  ): Promise<void> {
+    const pictures = data.rank === 4 ? (data as Tensor4D).unstack<Tensor3D>() : [data as Tensor3D];
+    const [height, width] = data.shape.slice(-3) as [number, number];
+    const blobs = [String(width), String(height)].map((size): Uint8Array => Buffer.from(size));
+    try {
+      for (const picture of pictures) blobs.push(await encodePng(picture));
+    } finally {
+      if (data.rank === 4) for (const picture of pictures) picture.dispose();
     }
-    const number = typeof value === 'number' ? value : (value.dataSync()[0] as number);
-    const one = nested(
-      VALUE.value,
-      nested(VALUE.tag, Buffer.from(name)),
-      float(VALUE.simpleValue, number),
-    );
-    this.write(Buffer.concat([tag(EVENT.step, 0), varint(step), nested(EVENT.summary, one)]));
+    const tensor = strings(VALUE.tensor, [blobs.length], blobs);
+    this.plugin('image', 'images', CLASS.blobs, name, step, tensor, description);
+  }
+
+  text(name: string, value: string | string[], step: number, description = ''): void {
+    const lines = [value].flat().map((line): Uint8Array => Buffer.from(line));
+    const dims = Array.isArray(value) ? [lines.length] : [];
+    const tensor = strings(VALUE.tensor, dims, lines);
+    this.plugin('text', 'text', CLASS.tensor, name, step, tensor, description);
   }
 
   /** Each value is written at once: there is nothing to flush. */
   flush(): void {}
+
+  private plugin(
+    what: string,
+    plugin: string,
+    dataClass: number,
+    name: string,
+    step: number,
+    tensor: Buffer,
+    description: string,
+  ): void {
+    const metadata = nested(
+      VALUE.metadata,
+      nested(METADATA.plugin, text(METADATA.pluginName, plugin)),
+      text(METADATA.description, description),
+      number(METADATA.dataClass, dataClass),
+    );
+    this.summary(what, name, step, tensor, metadata);
+  }
+
+  private summary(what: string, name: string, step: number, ...parts: Buffer[]): void {
+    if (!Number.isInteger(step) || step < 0)
+      throw badArgument(`${what}: step`, step, 'a whole number from 0 on');
+    const value = nested(VALUE.value, text(VALUE.tag, name), ...parts);
+    this.write(Buffer.concat([number(EVENT.step, step), nested(EVENT.summary, value)]));
+  }
 
   private write(fields: Buffer): void {
     appendFileSync(
@@ -98,42 +137,60 @@ export class SummaryFileWriter {
   }
 }
 
+const writers = new Map<string, SummaryFileWriter>();
+
+/** A folder has one writer, as in tfjs-node. */
 export function summaryFileWriter(folder: string): SummaryFileWriter {
-  return new SummaryFileWriter(folder);
+  if (typeof folder !== 'string' || folder === '')
+    throw badArgument('summaryFileWriter', folder, 'the path of a folder');
+  let writer = writers.get(folder);
+  if (writer === undefined) writers.set(folder, (writer = new SummaryFileWriter(folder)));
+  return writer;
 }
 
 export interface TensorBoardOptions {
   updateFreq?: 'batch' | 'epoch';
+  /** Histograms of the weights after each so many epochs; 0: none. */
+  histogramFreq?: number;
+  /** The same, written out. */
+  histogramFrequency?: number;
 }
 
-/** A callback for `model.fit` that logs losses and metrics for TensorBoard. */
+const NOT_METRICS = ['batch', 'size', 'num', 'num_steps'];
+
+/** A callback for `model.fit` that logs losses, metrics and weights for TensorBoard. */
 export function tensorBoard(folder = './logs', options: TensorBoardOptions = {}): CustomCallback {
-  checkOptions('tensorBoard', options, 'updateFreq');
-  const { updateFreq = 'epoch' } = options;
+  checkOptions('tensorBoard', options, 'updateFreq', 'histogramFreq', 'histogramFrequency');
+  const { updateFreq = 'epoch', histogramFrequency = 0 } = options;
+  const { histogramFreq = histogramFrequency } = options;
   if (updateFreq !== 'batch' && updateFreq !== 'epoch') {
     throw badArgument('tensorBoard: updateFreq', updateFreq, "'batch' or 'epoch'");
   }
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- it is loaded already
-  const { CustomCallback } = require('@tensorflow/tfjs') as typeof import('@tensorflow/tfjs');
-  const writers = new Map<string, SummaryFileWriter>();
-  const writer = (set: string): SummaryFileWriter => {
-    let found = writers.get(set);
-    if (found === undefined) writers.set(set, (found = new SummaryFileWriter(join(folder, set))));
-    return found;
-  };
+  if (!Number.isInteger(histogramFreq) || histogramFreq < 0)
+    throw badArgument('tensorBoard: histogramFreq', histogramFreq, 'a whole number from 0 on');
+  const writer = (set: string): SummaryFileWriter => summaryFileWriter(join(folder, set));
   const log = (prefix: string, logs: Logs | undefined, step: number): void => {
     for (const [name, value] of Object.entries(logs ?? {})) {
-      if (name === 'batch' || name === 'size' || name === 'num') continue;
+      if (NOT_METRICS.includes(name)) continue;
       const validation = name.startsWith('val_');
       const short = validation ? name.slice('val_'.length) : name;
       writer(validation ? 'val' : 'train').scalar(`${prefix}_${short}`, value as number, step);
     }
   };
   let batches = 0;
-  return new CustomCallback({
+  let model: LayersModel | undefined;
+  const callback = new CustomCallback({
     onBatchEnd: (_, logs) => {
-      if (updateFreq === 'batch') log('batch', logs, batches++);
+      batches++;
+      if (updateFreq === 'batch') log('batch', logs, batches);
     },
-    onEpochEnd: (epoch, logs) => log('epoch', logs, epoch + 1),
+    onEpochEnd: (epoch, logs) => {
+      log('epoch', logs, epoch + 1);
+      if (histogramFreq === 0 || epoch % histogramFreq !== 0) return;
+      for (const weight of model?.weights ?? [])
+        writer('train').histogram(weight.name, weight.read(), epoch);
+    },
   });
+  callback.setModel = (trained) => (model = trained as unknown as LayersModel);
+  return callback;
 }
