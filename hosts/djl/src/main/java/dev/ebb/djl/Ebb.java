@@ -109,7 +109,12 @@ public final class Ebb {
      * Arrays that something still reaches at the end were handed out and are none.
      */
     public static LeakCheck expectNoLeaks() {
-        return new LeakCheck();
+        return new LeakCheck(Control.current().watchLeaks());
+    }
+
+    /** The same for what this thread makes: where tests, tasks or requests run beside each other. */
+    public static LeakCheck expectNoLeaksHere() {
+        return new LeakCheck(Control.current().watchLeaksHere());
     }
 
     /** Checks that the books balance; throws an {@link EbbException} naming the sum that is off. */

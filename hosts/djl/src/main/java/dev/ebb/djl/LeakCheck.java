@@ -1,6 +1,5 @@
 package dev.ebb.djl;
 
-import dev.ebb.djl.core.Control;
 import dev.ebb.djl.core.books.LeakWatch;
 import java.util.List;
 import java.util.function.Supplier;
@@ -18,8 +17,8 @@ public final class LeakCheck implements AutoCloseable {
 
     private final Supplier<List<String>> watch;
 
-    LeakCheck() {
-        watch = Control.current().watchLeaks();
+    LeakCheck(Supplier<List<String>> watch) {
+        this.watch = watch;
     }
 
     /** Ends the check. Throws an {@link AssertionError} naming the sites if something leaked. */

@@ -2,6 +2,7 @@ package dev.ebb.djl.core;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** What the public API asks for. Only the JDK's types: the answer may come from another copy of Ebb's classes. */
@@ -35,5 +36,31 @@ public interface Control {
     /** Starts a leak check; what it returns ends it and tells the sites of what was dropped, one for each array. */
     Supplier<List<String>> watchLeaks();
 
+    /** The same for what the calling thread makes. */
+    Supplier<List<String>> watchLeaksHere();
+
     void audit();
+
+    // ---- for hosts of tasks
+
+    /** {@link #memory} without giving anything back: any thread may look. */
+    Map<String, Long> look();
+
+    /** {@link #report} likewise. */
+    String lookReport(int top, boolean json);
+
+    /**
+     * A task begins on this thread. What it returns tells the counts so far, by the names of the components of
+     * {@code TaskRegion.Counts}, and ends the task if given true.
+     */
+    Function<Boolean, Map<String, Long>> openTask(String name);
+
+    /** Of what tasks made and dropped, and Ebb gave back: arrays and bytes by creation site. */
+    Map<String, long[]> reclaimedBySite();
+
+    /** Whether a task has ended and left arrays open that {@link #settleTasks} has not looked at. */
+    boolean unsettledTasks();
+
+    /** Collects if there is something to settle; "name" and "lines" (site to arrays and bytes) of tasks that left something. */
+    List<Map<String, Object>> settleTasks();
 }

@@ -6,6 +6,7 @@ import dev.ebb.djl.core.books.Books;
 import dev.ebb.djl.core.books.Escapes;
 import dev.ebb.djl.core.books.LeakWatch;
 import dev.ebb.djl.core.books.Sites;
+import dev.ebb.djl.core.books.TaskBooks;
 import dev.ebb.djl.core.pressure.Devices;
 import dev.ebb.djl.core.managers.Ownership;
 import dev.ebb.djl.core.watching.Loose;
@@ -14,6 +15,7 @@ import dev.ebb.djl.core.watching.Reclaimer;
 import dev.ebb.djl.hooks.Hooks;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Behind the public API, in the agent's copy: whether Ebb works in this JVM, and what each call means. */
@@ -152,7 +154,51 @@ public final class EbbRuntime implements Control {
     @Override
     public Supplier<List<String>> watchLeaks() {
         require("expectNoLeaks");
-        return LeakWatch.open()::close;
+        return LeakWatch.open(null)::close;
+    }
+
+    @Override
+    public Supplier<List<String>> watchLeaksHere() {
+        require("expectNoLeaksHere");
+        return LeakWatch.open(Thread.currentThread())::close;
+    }
+
+    @Override
+    public Map<String, Long> look() {
+        if (!works()) {
+            return Map.of();
+        }
+        return Books.read();
+    }
+
+    @Override
+    public String lookReport(int top, boolean json) {
+        if (!works()) {
+            return json ? "{}" : problem;
+        }
+        Books.flush();
+        return Native.report(Math.max(1, top), json);
+    }
+
+    @Override
+    public Function<Boolean, Map<String, Long>> openTask(String name) {
+        require("openTask");
+        return TaskBooks.begin(name)::counts;
+    }
+
+    @Override
+    public Map<String, long[]> reclaimedBySite() {
+        return TaskBooks.reclaimedBySite();
+    }
+
+    @Override
+    public boolean unsettledTasks() {
+        return TaskBooks.unsettled();
+    }
+
+    @Override
+    public List<Map<String, Object>> settleTasks() {
+        return works() ? TaskBooks.settle() : List.of();
     }
 
     @Override
@@ -178,6 +224,7 @@ public final class EbbRuntime implements Control {
         return Map.of(
                 "loose", Loose.TABLE.size(),
                 "adopted", Adopted.size(),
-                "managers", ManagerWatch.open());
+                "managers", ManagerWatch.open(),
+                "tasks", TaskBooks.waiting());
     }
 }

@@ -2,6 +2,7 @@ package dev.ebb.djl.core.books;
 
 import dev.ebb.djl.core.watching.Watch;
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 /** The watches of what is in the core's books, by the tag under which the core knows them. A tag is used again. */
 public final class Adopted {
@@ -41,6 +42,14 @@ public final class Adopted {
         byTag[watch.tag] = null;
         free[freed++] = watch.tag;
         return true;
+    }
+
+    static synchronized void forEach(Consumer<Watch> visitor) {
+        for (int tag = 0; tag < used; tag++) {
+            if (byTag[tag] != null) {
+                visitor.accept(byTag[tag]);
+            }
+        }
     }
 
     public static synchronized int size() {

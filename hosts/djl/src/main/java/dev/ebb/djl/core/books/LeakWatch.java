@@ -17,10 +17,15 @@ public final class LeakWatch {
     /** Born inside and not closed so far; true: dropped by the program. */
     private final ConcurrentHashMap<Watch, Boolean> unclosed = new ConcurrentHashMap<>();
 
-    private LeakWatch() {}
+    private final Thread only; // null: any thread's
 
-    public static LeakWatch open() {
-        LeakWatch check = new LeakWatch();
+    private LeakWatch(Thread only) {
+        this.only = only;
+    }
+
+    /** Of what one thread makes, or, given null, any. */
+    public static LeakWatch open(Thread only) {
+        LeakWatch check = new LeakWatch(only);
         Sites.want(true);
         OPEN.add(check);
         return check;
@@ -31,7 +36,13 @@ public final class LeakWatch {
     }
 
     static void born(Watch watch) {
-        OPEN.forEach(check -> check.unclosed.put(watch, false));
+        OPEN.forEach(check -> check.born(watch, Thread.currentThread()));
+    }
+
+    private void born(Watch watch, Thread maker) {
+        if (only == null || only == maker) {
+            unclosed.put(watch, false);
+        }
     }
 
     static void closed(Watch watch) {

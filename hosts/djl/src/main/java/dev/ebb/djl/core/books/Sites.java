@@ -5,12 +5,13 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
-/** Where in the user's program an array is made: the frames outside of DJL, the JDK and Ebb. */
+/** Where in the user's program an array is made: the frames outside of DJL, the JDK, Spark and Ebb. */
 public final class Sites {
 
     private static final int FRAMES = 4;
     private static final List<String> PASSED_OVER =
-            List.of("ai.djl.", "dev.ebb.djl.core.", "dev.ebb.djl.hooks.", "java.", "jdk.", "sun.");
+            List.of(
+                    "ai.djl.", "dev.ebb.djl.core.", "dev.ebb.djl.hooks.", "java.", "jdk.", "sun.", "org.apache.spark.", "scala.");
     private static final StackWalker WALKER = StackWalker.getInstance();
     private static final ConcurrentHashMap<String, Integer> INTERNED = new ConcurrentHashMap<>();
     private static volatile int wanting;

@@ -82,6 +82,10 @@ public final class Stripe {
         }
         watch.core = born;
         births[born++] = watch;
+        watch.task = TaskBooks.here();
+        if (watch.task != null) {
+            watch.task.born(watch);
+        }
         if (++sinceDue == BATCH) {
             sinceDue = 0;
             due = true;
@@ -111,6 +115,7 @@ public final class Stripe {
         boolean first = dead.state == Watch.ADOPTED;
         if (first) {
             dead.state = Watch.ENDED;
+            bookWithTask(dead, RECLAIMED);
         }
         return first;
     }
@@ -126,6 +131,7 @@ public final class Stripe {
             watch.core = Watch.ENDED_UNBORN - reason;
             return;
         }
+        bookWithTask(watch, reason);
         if (adopted) {
             Adopted.remove(watch);
         }
@@ -137,6 +143,12 @@ public final class Stripe {
         } else {
             strike((int) watch.core);
             bookGone(watch, reason);
+        }
+    }
+
+    private static void bookWithTask(Watch ended, int reason) {
+        if (ended.task != null) {
+            ended.task.ended(ended, reason);
         }
     }
 
@@ -249,6 +261,9 @@ public final class Stripe {
     public synchronized void rebook(Watch watch, long now) {
         if (watch.state == Watch.ENDED || watch.bytes == now) {
             return;
+        }
+        if (watch.task != null) {
+            watch.task.changed(now - watch.bytes);
         }
         watch.bytes = now;
         if (watch.state == Watch.ADOPTED) {

@@ -1,6 +1,7 @@
 package dev.ebb.djl.core.watching;
 
 import dev.ebb.djl.core.books.Stripe;
+import dev.ebb.djl.core.books.TaskBooks;
 import dev.ebb.djl.core.engines.Deletions;
 import dev.ebb.djl.core.engines.EngineAdapter;
 import java.lang.ref.ReferenceQueue;
@@ -28,6 +29,7 @@ public final class Watch extends WeakReference<Object> {
     public final String uid;
     public final Stripe stripe;
     public volatile Owner owner;
+    public TaskBooks task; // null: made outside of any
     public long bytes;
     public long core = UNBORN; // the core's name of it; while pending its place among the births
     public int site;
