@@ -5,13 +5,13 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build cuda cuda-all test-cuda node jvm demo test coverage bench soak mutants specs format clean
+.PHONY: help deps build cuda cuda-all test-cuda node jvm demo demo-spark test coverage bench soak mutants specs format clean
 
 # npm in hosts/tfjs, with a Node that is new enough.
 NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/tfjs --silent run
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install what is missing of tools/packages.txt (Debian)
 	@tools/install_deps.sh
@@ -48,6 +48,10 @@ demo: ## Train carelessly with reclaim off and on: a simulated host, MNIST in No
 	@tools/install_deps.sh build
 	@JOBS=$(JOBS) python3 tools/demo.py
 
+demo-spark: ## Run a careless DJL job on a small Spark cluster of this machine's, without ebb-spark and with it
+	@tools/install_deps.sh build jvm
+	@tools/spark.py demo
+
 test: deps ## Run every test and check, with a summary
 	@python3 tools/run_tests.py --jobs $(JOBS)
 
@@ -75,4 +79,4 @@ format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py
 
 clean: ## Remove build/ and what was built in hosts/
-	rm -rf build hosts/tfjs/build hosts/tfjs/dist hosts/djl/target
+	rm -rf build hosts/tfjs/build hosts/tfjs/dist hosts/djl/target hosts/spark/target hosts/spark/*/target

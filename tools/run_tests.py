@@ -361,6 +361,26 @@ def jvm_soak_stage() -> list[Suite]:
                   OPTIONS.soak_minutes * 60)]
 
 
+# ---- hosts/spark --------------------------------------------------------------------------------
+
+SPARK_PROJECT = "hosts/spark/pom.xml"
+
+
+def spark_stage(what: str = "test") -> list[Suite]:
+    """ebb-spark's own tests, then jobs on a cluster of two executors with each version of Spark."""
+    start = time.monotonic()
+    ok = command(f"spark-{what}", sys.executable, "tools/spark.py", what)
+    plugin = Suite("spark plugin")
+    for suite in read_surefire(ROOT / "hosts/spark/plugin/target/surefire-reports", "spark"):
+        plugin.add(suite)
+    log = (LOGS / f"spark-{what}.log").read_text(errors="replace")
+    ran = sum(map(int, re.findall(r"^Ran (\d+) test", log, re.MULTILINE)))
+    failed = len(re.findall(r"^(?:FAIL|ERROR): ", log, re.MULTILINE))
+    if not (ok and ran) and not failed and not plugin.failed:
+        failed = 1
+    return [plugin, Suite("spark cluster", max(0, ran - failed), failed, 0, time.monotonic() - start)]
+
+
 # ---- cuda ---------------------------------------------------------------------------------------
 
 
@@ -476,6 +496,8 @@ STAGES = [
           JVM_PROJECT),
     Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, as on stock", jvm_engines_stage, JVM_PROJECT),
     Stage("symbols", "glibc 2.31 and GCC 9's libstdc++ are enough for every shipped file", symbols_stage),
+    Stage("spark", "ebb-spark with Spark 3.5 and 4.1: executors lost, users' classes first, the page",
+          spark_stage, SPARK_PROJECT),
 ]
 
 SOAK_STAGES = [
@@ -489,6 +511,7 @@ SOAK_STAGES = [
     Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
     Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, off, forced",
           lambda: jvm_engines_stage("--everything"), JVM_PROJECT),
+    Stage("spark", "500 partitions, repeated and copied tasks", lambda: spark_stage("soak"), SPARK_PROJECT),
 ]
 
 
