@@ -357,6 +357,29 @@ EBB_API ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t o
 EBB_API ebb_status ebb_tensor_copy_to(ebb_context context, ebb_handle handle, ebb_device device,
                                       ebb_op_result* result);
 
+/* ---- Gradients ------------------------------------------------------------------------------- */
+
+typedef uint64_t ebb_tape; /* of the thread that opened it; no two ever have the same name */
+
+/* From now on this thread's operations on watched tensors of the context, and on what depends on
+ * them, are noted. Tapes may be nested. */
+EBB_API ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape);
+/* Gradients by this tensor can be asked for; its dtype is a floating one or complex64. */
+EBB_API ebb_status ebb_tape_watch(ebb_tape tape, ebb_handle handle);
+/* It notes nothing more. */
+EBB_API ebb_status ebb_tape_stop(ebb_tape tape);
+/* Once: how the outputs, each weighted by its seed, change with the wanted tensors (watched ones, or
+ * results that were noted). `seeds` null: ones. The gradients are new tensors of the context's root
+ * region; 0 where the outputs do not depend on it. EBB_UNSUPPORTED where an operation on the way has
+ * no gradient; on any error nothing is left behind. Stops the tape. */
+EBB_API ebb_status ebb_tape_backward(ebb_tape tape, ebb_device device, const ebb_handle* outputs,
+                                     size_t output_count, const ebb_handle* seeds,
+                                     const ebb_handle* wanted, size_t wanted_count,
+                                     ebb_handle* gradients);
+/* Lets go of what it keeps. One that is closed already, or another thread's: EBB_OK, nothing
+ * happens. */
+EBB_API ebb_status ebb_tape_close(ebb_tape tape);
+
 /* ---- Regions --------------------------------------------------------------------------------- */
 
 EBB_API ebb_status ebb_region_root(ebb_context context, ebb_region* region);

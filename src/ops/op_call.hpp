@@ -96,6 +96,7 @@ class OpCall {
   const Place& place() const noexcept { return place_; }
 
   // ---- operands
+  std::span<const Handle> handles() const noexcept { return handles_; }
   std::size_t inputs() const noexcept { return operands_.size(); }
   // False: an optional input that was left out.
   bool has(std::size_t i) const noexcept { return i < operands_.size() && bool(operands_[i]); }

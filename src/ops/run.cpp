@@ -7,6 +7,7 @@
 #include "ebb/memory/device_link.hpp"
 #include "ops/kernels.hpp"
 #include "ops/meaning.hpp"
+#include "ops/recorder.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -62,6 +63,8 @@ Operand checked_operand(const Context& context, Handle tensor, std::size_t bytes
 
 }  // namespace
 
+constinit thread_local Recorder* recorder = nullptr;
+
 void install_kernels(const KernelTable& table) noexcept {
   install_kernels(DeviceKind::kSystem, table);
   install_kernels(DeviceKind::kCustom, table);
@@ -79,9 +82,11 @@ namespace {
 
 std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTable::Row& row,
                      std::span<const Handle> inputs, std::span<const double> attributes,
-                     std::span<OpResult> results) {
+                     std::span<OpResult> results, Recorder* listener) {
   OpCall call({place.context, place.device, place.region, place.site, place.stream}, spec, inputs,
               attributes, results.size());
+  if (listener != nullptr) [[unlikely]]
+    listener->began(call);
   try {
     call.settle(row.strided);
     row.meaning(call);
@@ -97,8 +102,21 @@ std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTab
     const Output& output = call.output(i);
     results[i] = {output.handle, output.dtype, output.shape};
   }
+  if (listener != nullptr) [[unlikely]]
+    listener->ended(call);
   call.commit();
   return call.outputs();
+}
+
+std::size_t run_settled(const RunPlace& place, const OpSpec& spec, const MeaningTable::Row& row,
+                        std::span<const Handle> inputs, std::span<const double> attributes,
+                        std::span<OpResult> results, Recorder* listener) {
+  while (true) {
+    try {
+      return run_once(place, spec, row, inputs, attributes, results, listener);
+    } catch (const LayoutChanged&) {
+    }
+  }
 }
 
 }  // namespace
@@ -111,11 +129,15 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
     raise(ErrorKind::kUnsupported, "[{}] not built: this build does not know what it means",
           spec.name);
   }
-  while (true) {
-    try {
-      return run_once(place, spec, row, inputs, attributes, results);
-    } catch (const LayoutChanged&) {
-    }
+  Recorder* const listener = recorder;
+  if (listener == nullptr) [[likely]]
+    return run_settled(place, spec, row, inputs, attributes, results, nullptr);
+  const Unheard inside;
+  try {
+    return run_settled(place, spec, row, inputs, attributes, results, listener);
+  } catch (...) {
+    listener->failed();
+    throw;
   }
 }
 
@@ -123,6 +145,8 @@ void write(const Context& context, Handle tensor, std::span<const std::byte> byt
   Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_write");
   context.make_dense(tensor, operand);
   write_operand(operand, bytes);
+  if (recorder != nullptr) [[unlikely]]
+    recorder->written(operand.memory);
 }
 
 namespace {
@@ -130,6 +154,8 @@ namespace {
 OpResult copy_made(const RunPlace& place, const Operand& from, MadeTensor& made) {
   Operand to;
   to.memory = std::move(made.memory);
+  if (recorder != nullptr) [[unlikely]]
+    recorder->written(to.memory);
   to.data = made.data;
   to.dtype = from.dtype;
   to.shape = from.shape;

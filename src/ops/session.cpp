@@ -20,15 +20,26 @@ StreamId opened_stream(Device& device, bool own) {
 
 Session::Session(SessionOptions options)
     : device_(opened(options)),
-      context_(Context::create({.name = std::move(options.name)})),
+      own_(Context::create({.name = std::move(options.name)})),
+      context_(*own_),
       stream_(opened_stream(device_, options.own_stream)),
+      outer_(innermost) {
+  innermost = this;
+}
+
+Session::Session(const ops::RunPlace& place)
+    : device_(place.device),
+      context_(place.context),
+      region_(place.region),
+      stream_(place.stream),
       outer_(innermost) {
   innermost = this;
 }
 
 Session::~Session() {
   innermost = outer_;
-  context_.reset();
+  if (own_ == nullptr) return;
+  own_.reset();
   if (stream_ != kDefaultStream) device_.heap()->destroy_stream(stream_);
   try {
     Device::close(device_);

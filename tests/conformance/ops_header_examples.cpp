@@ -94,6 +94,43 @@ TEST(HeaderExamples, Read) {
   EXPECT_EQ(values, tensor.to_vector<float>());
 }
 
+TEST(HeaderExamples, Tape) {
+  Session session;
+  Tensor w = tensor({1.0f, 2.0f}, {2}), x = tensor({3.0f, 4.0f}, {2});
+  Tape tape;
+  tape.watch(w);
+  Tensor loss = ops::sum(w * x, {0});
+  std::vector<Tensor> gradients = tape.backward({loss}, {}, {w});
+  EXPECT_EQ(gradients[0].to_vector<float>(), (std::vector<float>{3, 4}));
+}
+
+TEST(HeaderExamples, Grad) {
+  Session session;
+  const Tensor x = tensor({1.0f, 2.0f}, {2});
+  auto f = [](const Tensor& x) { return ops::sum(x * x * x, {0}); };
+  Tensor slope = grad(f)(x);
+  Tensor bend = grad([&](const Tensor& x) { return ops::sum(grad(f)(x), {0}); })(x);
+  EXPECT_EQ(slope.to_vector<float>(), (std::vector<float>{3, 12}));
+  EXPECT_EQ(bend.to_vector<float>(), (std::vector<float>{6, 12}));
+  Variable only(tensor({2.0f}, {1}));
+  const std::vector<Variable*> variables{&only};
+  const auto model_loss = [&] { return ops::sum(only * only, {0}); };
+  auto [loss, gradients] = value_and_grad(model_loss, variables)();
+  EXPECT_EQ(loss.item<float>(), 4);
+  EXPECT_EQ(gradients[0].item<float>(), 4);
+}
+
+TEST(HeaderExamples, Variable) {
+  Session session;
+  const Tensor x = ops::fill({1, 784}, 1, DType::kFloat32);
+  Variable w(ops::random_normal({784, 128}), "dense/kernel");
+  Tensor y = ops::batch_mat_mul(x, w);
+  const Tensor gradient = w.value() * 10.0;
+  w.assign(w - gradient * 0.1);
+  EXPECT_EQ(y.shape(), (Shape{1, 128}));
+  EXPECT_NEAR(w.value().to_vector<float>()[0], 0, 1e-5);
+}
+
 class InAFolder : public testing::Test {
  protected:
   InAFolder() : before_(std::filesystem::current_path()) {

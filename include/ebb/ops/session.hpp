@@ -30,6 +30,8 @@ class Session {
  public:
   // The innermost session of a thread is the one that counts.
   explicit Session(SessionOptions options = {});
+  // In a context that somebody else ends, and outlives this.
+  explicit Session(const ops::RunPlace& place);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -37,15 +39,16 @@ class Session {
   // Throws Error(kWrongState) where this thread has none.
   static Session& current();
 
-  Context& context() noexcept { return *context_; }
+  Context& context() noexcept { return context_; }
   Device& device() noexcept { return device_; }
-  ops::RunPlace place() noexcept { return {*context_, device_, region_, 0, stream_}; }
+  ops::RunPlace place() noexcept { return {context_, device_, region_, 0, stream_}; }
 
  private:
   friend class Scope;
 
   Device& device_;
-  ContextPtr context_;
+  ContextPtr own_;  // null: it is somebody else's, and so are device and stream
+  Context context_;
   RegionId region_ = 0;
   StreamId stream_ = kDefaultStream;
   Session* outer_;

@@ -1,0 +1,81 @@
+// Gradients of functions, as functions.
+//
+//   auto f = [](const Tensor& x) { return ops::sum(x * x * x, {0}); };
+//   Tensor slope = grad(f)(x);                 // 3 x^2
+//   Tensor bend = grad([&](const Tensor& x) { return ops::sum(grad(f)(x), {0}); })(x);   // 6 x
+//   auto [loss, gradients] = value_and_grad(model_loss, variables)();
+//
+// What the result does not depend on has a gradient of zeros. A result that is not a scalar counts
+// by the sum of its elements.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "ebb/grad/tape.hpp"
+#include "ebb/grad/variable.hpp"
+
+namespace ebb {
+
+// With one argument a Tensor, else one for each.
+template <std::size_t kArguments>
+struct ValueAndGradients {
+  Tensor value;
+  std::conditional_t<kArguments == 1, Tensor, std::array<Tensor, kArguments>> gradients;
+};
+
+struct ValueAndVariableGradients {
+  Tensor value;
+  std::vector<Tensor> gradients;  // by the variables, in their order
+};
+
+namespace detail {
+// backward() of one output, zeros where there is no way.
+std::vector<Tensor> gradients_of(Tape& tape, const Tensor& value,
+                                 std::span<const Tensor* const> wanted);
+}  // namespace detail
+
+// fn(const Tensor&...) -> Tensor becomes a function of the same arguments.
+template <typename Fn>
+auto value_and_grad(Fn fn) {
+  return [fn = std::move(fn)](const auto&... arguments) {
+    constexpr std::size_t kCount = sizeof...(arguments);
+    static_assert(kCount > 0, "of a function without arguments: value_and_grad(fn, variables)");
+    const std::array<const Tensor*, kCount> wanted{&static_cast<const Tensor&>(arguments)...};
+    Tape tape;
+    for (const Tensor* each : wanted) tape.watch(*each);
+    ValueAndGradients<kCount> made{.value = fn(arguments...), .gradients = {}};
+    std::vector<Tensor> gradients = detail::gradients_of(tape, made.value, wanted);
+    if constexpr (kCount == 1) {
+      made.gradients = std::move(gradients[0]);
+    } else {
+      std::move(gradients.begin(), gradients.end(), made.gradients.begin());
+    }
+    return made;
+  };
+}
+
+template <typename Fn>
+auto grad(Fn fn) {
+  return [both = value_and_grad(std::move(fn))](const auto&... arguments) {
+    return both(arguments...).gradients;
+  };
+}
+
+// Of a function that uses variables: by each of them, whatever its arguments.
+template <typename Fn>
+auto value_and_grad(Fn fn, std::vector<Variable*> variables) {
+  return [fn = std::move(fn), variables = std::move(variables)](const auto&... arguments) {
+    Tape tape;
+    std::vector<const Tensor*> wanted;
+    for (const Variable* each : variables) {
+      wanted.push_back(&each->value());
+      tape.watch(each->value());
+    }
+    ValueAndVariableGradients made{.value = fn(arguments...), .gradients = {}};
+    made.gradients = detail::gradients_of(tape, made.value, wanted);
+    return made;
+  };
+}
+
+}  // namespace ebb

@@ -1,0 +1,110 @@
+// Tapes. They belong to the thread that opened them, and so do their names: another thread's is
+// unknown here.
+#include "ebb/grad/tape.hpp"
+
+#include <atomic>
+#include <memory>
+#include <unordered_map>
+
+#include "capi/names.hpp"
+#include "ebb/ops/session.hpp"
+
+namespace {
+
+using namespace ebb;
+using namespace ebb::capi;
+
+struct OpenTape {
+  explicit OpenTape(const Context& of) : context(of), tape(of) {}
+  Context context;
+  Tape tape;
+};
+
+std::atomic<std::uint64_t> names{0};  // no two ever have the same
+thread_local std::unordered_map<ebb_tape, std::unique_ptr<OpenTape>> open_tapes;
+
+OpenTape& tape_of(ebb_tape name) {
+  const auto found = open_tapes.find(name);
+  if (found == open_tapes.end()) {
+    raise(ErrorKind::kStaleHandle, "[tape] {} was closed, or is none of this thread's", name);
+  }
+  return *found->second;
+}
+
+// Tensors that their owner ends, not these.
+class Borrowed {
+ public:
+  Borrowed(const Context& context, const ebb_handle* handles, std::size_t count, const char* who) {
+    if (count != 0) needed(handles, who);
+    pointers_.reserve(count);
+    tensors_.reserve(count);  // nothing throws from here on: the tensors are somebody else's
+    for (std::size_t i = 0; i < count; ++i) tensors_.emplace_back(context, handles[i]);
+    for (const Tensor& each : tensors_) pointers_.push_back(&each);
+  }
+  ~Borrowed() {
+    for (Tensor& each : tensors_) static_cast<void>(each.release());
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+  std::span<const Tensor* const> pointers() const noexcept { return pointers_; }
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<const Tensor*> pointers_;
+};
+
+}  // namespace
+
+extern "C" {
+
+ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape) {
+  return guarded([&] {
+    needed(tape, "tape_open");
+    const Context of = context_of(context);
+    static_cast<void>(of.root());  // throws where it has ended
+    const ebb_tape name = ++names;
+    const auto slot = open_tapes.try_emplace(name).first;
+    try {
+      slot->second = std::make_unique<OpenTape>(of);
+    } catch (...) {
+      open_tapes.erase(slot);
+      throw;
+    }
+    *tape = name;
+  });
+}
+
+ebb_status ebb_tape_watch(ebb_tape tape, ebb_handle handle) {
+  return guarded([&] {
+    OpenTape& open = tape_of(tape);
+    open.tape.watch(*Borrowed(open.context, &handle, 1, "tape_watch").pointers()[0]);
+  });
+}
+
+ebb_status ebb_tape_stop(ebb_tape tape) {
+  return guarded([&] { tape_of(tape).tape.stop(); });
+}
+
+ebb_status ebb_tape_backward(ebb_tape tape, ebb_device device, const ebb_handle* outputs,
+                             size_t output_count, const ebb_handle* seeds, const ebb_handle* wanted,
+                             size_t wanted_count, ebb_handle* gradients) {
+  return guarded([&] {
+    OpenTape& open = tape_of(tape);
+    if (wanted_count != 0) needed(gradients, "tape_backward");
+    const Borrowed from(open.context, outputs, output_count, "tape_backward");
+    const Borrowed by(open.context, seeds, seeds == nullptr ? 0 : output_count, "tape_backward");
+    const Borrowed to(open.context, wanted, wanted_count, "tape_backward");
+    const NamedDevice named(device);
+    const Session session({.context = open.context, .device = *named});
+    std::vector<Tensor> made = open.tape.backward(from.pointers(), by.pointers(), to.pointers());
+    named.confirm([&] { made.clear(); });
+    for (std::size_t i = 0; i < made.size(); ++i) gradients[i] = made[i].release();
+  });
+}
+
+ebb_status ebb_tape_close(ebb_tape tape) {
+  return guarded([&] { open_tapes.erase(tape); });
+}
+
+}  // extern "C"

@@ -1,0 +1,134 @@
+// The way back over a tape.
+#include "ebb/ops/session.hpp"
+#include "grad/tape_body.hpp"
+
+namespace ebb::gradients {
+
+struct TapeBody::Flow {
+  std::vector<Tensor> gradients;  // by node; none where nothing has reached it
+  std::vector<bool> wanted;       // by node
+
+  void add(NodeId node, Tensor more) {
+    Tensor& sum = gradients[node];
+    sum = sum ? ops::add(sum, more) : std::move(more);
+  }
+};
+
+namespace {
+
+void check_seed(const Tensor& seed, const Tensor& output, std::size_t i) {
+  if (seed.shape() == output.shape() && seed.dtype() == output.dtype()) return;
+  raise(ErrorKind::kInvalidArgument, "[backward] seed {} is {} {}, its output is {} {}", i,
+        name_of(seed.dtype()), seed.shape().to_string(), name_of(output.dtype()),
+        output.shape().to_string());
+}
+
+bool is_complex(std::span<const Slot> slots) noexcept {
+  for (const Slot& slot : slots) {
+    if (slot.dtype == DType::kComplex64) return true;
+  }
+  return false;
+}
+
+void check_row(const ops::OpSpec& spec, const GradientRow& row, std::span<const Slot> slots) {
+  if (row.why == Why::kMissing) {
+    raise(ErrorKind::kUnsupported, "[{}] has no gradient: {}", spec.name, row.reason);
+  }
+  if (!row.complex && is_complex(slots)) {
+    raise(ErrorKind::kUnsupported, "[{}] has no gradient for complex64, only for real dtypes",
+          spec.name);
+  }
+}
+
+}  // namespace
+
+NodeId TapeBody::node_of(const Tensor& tensor) {
+  Operand operand;
+  const Handle handle = tensor.handle();
+  if (handle == 0)
+    raise(ErrorKind::kInvalidArgument, "[backward] no tensor was given, one is needed");
+  context_.resolve({&handle, 1}, {&operand, 1}, "backward");
+  return known_.find(handle, operand);
+}
+
+void TapeBody::release() noexcept {
+  calls_.clear();
+  slots_.clear();
+  attributes_.clear();
+  watched_.clear();
+  known_.clear();
+}
+
+void TapeBody::seed(std::span<const Tensor* const> outputs, std::span<const Tensor* const> seeds,
+                    Flow& flow) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NodeId node = node_of(*outputs[i]);
+    if (!seeds.empty()) check_seed(*seeds[i], *outputs[i], i);
+    if (node == kConstantNode) continue;
+    flow.add(node, seeds.empty() ? ops::ones_like(*outputs[i]) : *seeds[i]);
+  }
+}
+
+void TapeBody::pass(const Call& call, Flow& flow) {
+  const std::span<Slot> inputs = std::span(slots_).subspan(call.slots, call.inputs);
+  const std::span<Slot> outputs = std::span(slots_).subspan(call.slots + call.inputs, call.outputs);
+  std::vector<Tensor> dys(outputs.size()), dxs(inputs.size());
+  bool reached = false;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NodeId node = outputs[i].node;
+    if (node == kConstantNode || !flow.gradients[node]) continue;
+    reached = true;
+    dys[i] = flow.wanted[node] ? flow.gradients[node] : std::move(flow.gradients[node]);
+  }
+  if (!reached) return;
+  check_row(*call.spec, *call.row, std::span(slots_).subspan(call.slots, call.inputs));
+  Backprop backprop(*call.spec,
+                    std::span(attributes_).subspan(call.attributes, call.attribute_count), inputs,
+                    outputs, dys, dxs);
+  call.row->gradient(backprop);
+  dys.clear();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].node != kConstantNode && dxs[i]) flow.add(inputs[i].node, std::move(dxs[i]));
+  }
+}
+
+std::vector<Tensor> TapeBody::backward(std::span<const Tensor* const> outputs,
+                                       std::span<const Tensor* const> seeds,
+                                       std::span<const Tensor* const> wanted) {
+  if (spent_) raise(ErrorKind::kWrongState, "[backward] the tape has been passed already");
+  if (!of_this_thread()) raise(ErrorKind::kWrongState, "[backward] the tape is another thread's");
+  if (Session::current().context().id() != context_.id())
+    raise(ErrorKind::kWrongState, "[backward] the tape is of another context than the session");
+  if (!seeds.empty() && seeds.size() != outputs.size()) {
+    raise(ErrorKind::kInvalidArgument, "[backward] {} seeds were given, {} or none are allowed",
+          seeds.size(), outputs.size());
+  }
+  Flow flow{.gradients = std::vector<Tensor>(nodes_), .wanted = std::vector<bool>(nodes_)};
+  std::vector<NodeId> asked;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    asked.push_back(node_of(*wanted[i]));
+    if (asked[i] == kConstantNode) {
+      raise(ErrorKind::kInvalidArgument,
+            "[backward] wanted tensor {} is neither watched nor a result that depends on what is",
+            i);
+    }
+    flow.wanted[asked[i]] = true;
+  }
+  seed(outputs, seeds, flow);
+  unlink();
+  spent_ = true;
+  struct Release {
+    TapeBody& tape;
+    ~Release() { tape.release(); }
+  } released{*this};
+  watched_.clear();
+  for (; !calls_.empty(); calls_.pop_back()) {
+    pass(calls_.back(), flow);
+    slots_.resize(calls_.back().slots);
+  }
+  std::vector<Tensor> gradients;
+  for (const NodeId node : asked) gradients.push_back(flow.gradients[node]);
+  return gradients;
+}
+
+}  // namespace ebb::gradients

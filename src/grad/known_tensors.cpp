@@ -1,0 +1,55 @@
+#include "grad/known_tensors.hpp"
+
+#include <algorithm>
+
+namespace ebb::gradients {
+
+Place place_of(const Operand& operand) noexcept {
+  Place place{.storage = operand.memory.data().data(),
+              .data = operand.data,
+              .dtype = operand.dtype,
+              .shape = operand.shape};
+  const Strides strides = operand.dense ? dense_strides(operand.shape) : operand.strides;
+  std::copy_n(strides.begin(), operand.shape.rank(), place.strides.begin());
+  return place;
+}
+
+NodeId KnownTensors::find(Handle handle) const noexcept {
+  const auto found = names_.find(handle);
+  return found == names_.end() ? kConstantNode : found->second;
+}
+
+NodeId KnownTensors::find(Handle handle, const Operand& operand) {
+  const NodeId named = find(handle);
+  if (named != kConstantNode) return named;
+  const Place place = place_of(operand);
+  const auto found = places_.find(place.storage);
+  if (found == places_.end()) return kConstantNode;
+  // The last first: it is the one that comes after the others on the tape.
+  for (auto each = found->second.rbegin(); each != found->second.rend(); ++each) {
+    if (each->place != place) continue;
+    names_.emplace(handle, each->node);
+    return each->node;
+  }
+  return kConstantNode;
+}
+
+void KnownTensors::learn(Handle handle, const Place& place, NodeId node) {
+  learn_place(place, node);
+  names_.insert_or_assign(handle, node);
+}
+
+void KnownTensors::learn_place(const Place& place, NodeId node) {
+  places_[place.storage].push_back({place, node});
+}
+
+void KnownTensors::forget_storage(const std::byte* storage) noexcept {
+  if (const auto found = places_.find(storage); found != places_.end()) found->second.clear();
+}
+
+void KnownTensors::clear() noexcept {
+  names_.clear();
+  places_.clear();
+}
+
+}  // namespace ebb::gradients

@@ -1,0 +1,199 @@
+// Noting what operations do. backward.cpp has the way back.
+#include "grad/tape_body.hpp"
+
+#include <algorithm>
+
+namespace ebb::gradients {
+namespace {
+
+// The open tapes of this thread, innermost first: ops::recorder is the first of them.
+constinit thread_local TapeBody* innermost = nullptr;
+
+bool keeps_input(const Keeps& keeps, std::span<const Slot> inputs, std::size_t i) noexcept {
+  if (i >= 8 || (keeps.inputs >> i & 1) == 0) return false;
+  if (!keeps.crosswise) return true;
+  for (std::size_t other = 0; other < inputs.size(); ++other) {
+    if (other != i && inputs[other].node != kConstantNode) return true;
+  }
+  return false;
+}
+
+bool keeps_output(const Keeps& keeps, std::size_t i) noexcept {
+  return i < 8 && (keeps.outputs >> i & 1) != 0;
+}
+
+// Of the operand that the view is of.
+const std::byte* storage_of(const ops::OpCall& call, const ops::Output& view) noexcept {
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.has(i)) continue;
+    const std::span<std::byte> memory = call.input(i).memory.data();
+    if (view.data >= memory.data() && view.data <= memory.data() + memory.size()) {
+      return memory.data();
+    }
+  }
+  return nullptr;
+}
+
+// Of a result; one without memory of its own is a view.
+Place place_of_result(const ops::OpCall& call, const ops::Output& made) {
+  Place place{.storage = nullptr, .data = made.data, .dtype = made.dtype, .shape = made.shape};
+  if (made.memory) {
+    place.storage = made.memory.data().data();
+    place.strides = dense_strides(made.shape);
+  } else {
+    place.storage = storage_of(call, made);
+    const Strides strides = call.context().describe(made.handle).strides;
+    std::copy_n(strides.begin(), made.shape.rank(), place.strides.begin());
+  }
+  return place;
+}
+
+// For all that `more` pushes need, growing as vectors do.
+template <typename T>
+void make_room(std::vector<T>& list, std::size_t more) {
+  const std::size_t needed = list.size() + more;  // arithmetic: of elements in memory
+  if (needed > list.capacity()) list.reserve(std::max(needed, 2 * list.size()));
+}
+
+}  // namespace
+
+TapeBody::TapeBody(const Context& context) noexcept
+    : context_(context), thread_(&innermost), outer_(innermost) {
+  innermost = this;
+  ops::recorder = this;
+}
+
+TapeBody::~TapeBody() { unlink(); }
+
+bool TapeBody::of_this_thread() const noexcept { return thread_ == &innermost; }
+
+void TapeBody::unlink() noexcept {
+  if (!linked_) return;
+  EBB_CHECK(of_this_thread());
+  linked_ = noting_ = false;
+  TapeBody** link = &innermost;
+  while (*link != this) link = &(*link)->outer_;
+  *link = outer_;
+  ops::recorder = innermost;
+}
+
+std::size_t TapeBody::kept() const noexcept {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(slots_, [](const Slot& slot) { return bool(slot.kept); }));
+}
+
+// In the root: the scope that the tensor belongs to may end before the tape.
+Tensor TapeBody::share(Handle handle) const { return {context_, context_.share(handle)}; }
+
+void TapeBody::watch(const Tensor& tensor) {
+  Operand operand;
+  const Handle handle = tensor.handle();
+  context_.resolve({&handle, 1}, {&operand, 1}, "watch");
+  if (!operand) raise(ErrorKind::kInvalidArgument, "[watch] no tensor was given, one is needed");
+  if (!is_differentiable(operand.dtype)) {
+    raise(ErrorKind::kInvalidArgument, "[watch] the tensor is {}, a floating dtype is needed",
+          name_of(operand.dtype));
+  }
+  if (known_.find(handle, operand) != kConstantNode) return;
+  watched_.push_back(share(handle));
+  known_.learn(handle, place_of(operand), nodes_++);
+}
+
+// ---- a call
+
+void TapeBody::began(const ops::OpCall& call) {
+  if (outer_ != nullptr) outer_->began(call);
+  pending_.row = nullptr;
+  pending_.slots.clear();
+  pending_.storages.clear();
+  if (known_.empty() || call.context().id() != context_.id()) return;
+  // Of every call, noted or not: it may make an operand dense, which is found by its name then.
+  bool watched = false;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    take_input(call, i);
+    watched = watched || pending_.slots[i].node != kConstantNode;
+  }
+  const GradientRow* row = gradient_of(call.spec().id);
+  if (!watched || !noting_ || row->why == Why::kConstant) return;
+  // Before anything is allocated: the tensors may end while the call is under way.
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i) && keeps_input(row->keeps, pending_.slots, i)) {
+      pending_.slots[i].kept = share(call.handles()[i]);
+    }
+  }
+  pending_.row = row;
+}
+
+void TapeBody::take_input(const ops::OpCall& call, std::size_t i) {
+  Slot& slot = pending_.slots.emplace_back();
+  pending_.storages.push_back(nullptr);
+  if (!call.has(i)) return;
+  const Operand& operand = call.input(i);
+  slot.shape = operand.shape;
+  slot.dtype = operand.dtype;
+  if (is_differentiable(operand.dtype)) slot.node = known_.find(call.handles()[i], operand);
+  pending_.storages.back() = operand.memory.data().data();
+}
+
+void TapeBody::ended(ops::OpCall& call) {
+  if (outer_ != nullptr) outer_->ended(call);
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    if (call.output(i).memory) written(call.output(i).memory);
+  }
+  learn_moved(call);
+  if (pending_.row == nullptr) return;
+  const std::size_t inputs = pending_.slots.size();
+  for (std::size_t i = 0; i < call.outputs(); ++i) take_result(call, i);
+  note(call, inputs);
+  pending_.row = nullptr;
+}
+
+// Operands that the call has made dense are in memory that was somebody else's.
+void TapeBody::learn_moved(const ops::OpCall& call) {
+  for (std::size_t i = 0; i < pending_.slots.size(); ++i) {
+    const Slot& slot = pending_.slots[i];
+    if (!call.has(i) || call.input(i).memory.data().data() == pending_.storages[i]) continue;
+    written(call.input(i).memory);
+    if (slot.node == kConstantNode || call.input(i).dtype != slot.dtype) continue;
+    known_.learn_place(place_of(call.input(i)), slot.node);
+  }
+}
+
+void TapeBody::take_result(ops::OpCall& call, std::size_t i) {
+  const ops::Output& made = call.output(i);
+  Slot& slot = pending_.slots.emplace_back();
+  slot.shape = made.shape;
+  slot.dtype = made.dtype;
+  if (keeps_output(pending_.row->keeps, i)) slot.kept = share(made.handle);
+  if (!is_differentiable(made.dtype)) return;
+  slot.node = nodes_++;
+  known_.learn(made.handle, place_of_result(call, made), slot.node);
+}
+
+void TapeBody::note(const ops::OpCall& call, std::size_t inputs) {
+  make_room(calls_, 1);
+  make_room(attributes_, call.attributes().size());
+  make_room(slots_, pending_.slots.size());
+  calls_.push_back({.spec = &call.spec(),
+                    .row = pending_.row,
+                    .attributes = attributes_.size(),
+                    .attribute_count = call.attributes().size(),
+                    .slots = slots_.size(),
+                    .inputs = inputs,
+                    .outputs = call.outputs()});
+  attributes_.insert(attributes_.end(), call.attributes().begin(), call.attributes().end());
+  std::ranges::move(pending_.slots, std::back_inserter(slots_));
+  pending_.slots.clear();
+}
+
+void TapeBody::failed() noexcept {
+  if (outer_ != nullptr) outer_->failed();
+  pending_.row = nullptr;
+  pending_.slots.clear();
+}
+
+void TapeBody::written(const StorageRef& memory) noexcept {
+  if (!known_.empty()) known_.forget_storage(memory.data().data());
+}
+
+}  // namespace ebb::gradients

@@ -1,0 +1,41 @@
+// Who hears of the operations of a thread: a tape (src/grad).
+//
+// The protocol: `began` once the operands are resolved and held, before anything is made; `ended`
+// once the results are there, `failed` in place of it where the call failed. The first two may
+// throw: then the call fails, and leaves nothing behind. An operation that another one runs inside of it (a conversion) is not heard of. Where nobody
+// listens, a call costs one load of a thread-local pointer more.
+#pragma once
+
+#include "ops/op_call.hpp"
+
+namespace ebb::ops {
+
+class Recorder {
+ public:
+  // Again for the same call where the first attempt met another layout (LayoutChanged).
+  virtual void began(const OpCall& call) = 0;
+  virtual void ended(OpCall& call) = 0;
+  virtual void failed() noexcept = 0;
+  // That memory has got values which no operation of this thread made.
+  virtual void written(const StorageRef& memory) noexcept = 0;
+
+ protected:
+  ~Recorder() = default;
+};
+
+// This thread's; null: nobody listens.
+extern constinit thread_local Recorder* recorder;
+
+// Nobody listens while it lives.
+class Unheard {
+ public:
+  Unheard() noexcept : listener_(std::exchange(recorder, nullptr)) {}
+  ~Unheard() { recorder = listener_; }
+  Unheard(const Unheard&) = delete;
+  Unheard& operator=(const Unheard&) = delete;
+
+ private:
+  Recorder* listener_;
+};
+
+}  // namespace ebb::ops

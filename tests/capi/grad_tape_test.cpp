@@ -1,0 +1,124 @@
+// Tapes through the C ABI.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ebb.h"
+
+namespace {
+
+class CapiTape : public testing::Test {
+ protected:
+  void SetUp() override {
+    ebb_device_options device{};
+    device.size = sizeof device;
+    device.name = "capi tape";
+    ASSERT_EQ(ebb_device_open(&device, &device_), EBB_OK);
+    ebb_context_options context{};
+    context.size = sizeof context;
+    ASSERT_EQ(ebb_context_create(&context, &context_), EBB_OK);
+    x_ = vector({1, 2, 3});
+    ASSERT_EQ(ebb_tape_open(context_, &tape_), EBB_OK) << ebb_last_error();
+  }
+  void TearDown() override {
+    EXPECT_EQ(ebb_tape_close(tape_), EBB_OK);
+    EXPECT_EQ(ebb_context_destroy(context_), EBB_OK);
+    EXPECT_EQ(ebb_device_close(device_), EBB_OK);
+    EXPECT_EQ(ebb_audit(), EBB_OK) << ebb_last_error();
+  }
+
+  ebb_handle vector(const std::vector<float>& values) {
+    const int64_t dim = static_cast<int64_t>(values.size());
+    ebb_tensor_spec spec{};
+    spec.size = sizeof spec;
+    spec.device = device_;
+    spec.dtype = EBB_FLOAT32;
+    spec.rank = 1;
+    spec.dims = &dim;
+    ebb_handle handle = 0;
+    EXPECT_EQ(ebb_tensor_create(context_, &spec, &handle), EBB_OK);
+    EXPECT_EQ(ebb_tensor_write(context_, handle, values.data(), values.size() * 4), EBB_OK);
+    return handle;
+  }
+  ebb_handle op(const char* name, const std::vector<ebb_handle>& inputs) {
+    ebb_op_result result{};
+    EXPECT_EQ(ebb_op_run(context_, device_, ebb_op_find(name), inputs.data(), inputs.size(),
+                         nullptr, 0, &result, 1, nullptr),
+              EBB_OK)
+        << ebb_last_error();
+    return result.handle;
+  }
+  std::array<float, 3> read(ebb_handle handle) {
+    std::array<float, 3> values{};
+    EXPECT_EQ(ebb_tensor_read(context_, handle, values.data(), sizeof values), EBB_OK);
+    return values;
+  }
+  ebb_status backward(ebb_handle output, ebb_handle wanted, ebb_handle* gradient) {
+    return ebb_tape_backward(tape_, device_, &output, 1, nullptr, &wanted, 1, gradient);
+  }
+
+  ebb_device device_ = 0;
+  ebb_context context_ = 0;
+  ebb_tape tape_ = 0;
+  ebb_handle x_ = 0;
+};
+
+TEST_F(CapiTape, GivesGradients) {
+  ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
+  const ebb_handle y = op("Multiply", {x_, x_});
+  ebb_handle gradient = 0;
+  ASSERT_EQ(backward(y, x_, &gradient), EBB_OK) << ebb_last_error();
+  EXPECT_EQ(read(gradient), (std::array<float, 3>{2, 4, 6}));
+  EXPECT_EQ(read(x_), (std::array<float, 3>{1, 2, 3})) << "what was given is not ended";
+}
+
+TEST_F(CapiTape, GivesNoneWhereThereIsNoWay) {
+  ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
+  ebb_handle gradient = 7;
+  ASSERT_EQ(backward(op("Floor", {x_}), x_, &gradient), EBB_OK);
+  EXPECT_EQ(gradient, 0u);
+}
+
+TEST_F(CapiTape, RefusesWhatCannotBe) {
+  ebb_handle gradient = 0;
+  EXPECT_EQ(ebb_tape_open(context_, nullptr), EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_tape_open(12345, &tape_), EBB_STALE_HANDLE);
+  EXPECT_EQ(ebb_tape_watch(tape_, 0), EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_tape_watch(tape_ + 1000, x_), EBB_STALE_HANDLE);
+  EXPECT_EQ(ebb_tape_watch(tape_, 0xdeadbeef), EBB_STALE_HANDLE);
+  EXPECT_EQ(backward(x_, x_, &gradient), EBB_INVALID_ARGUMENT) << "it is not watched";
+  EXPECT_EQ(backward(x_, x_, nullptr), EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_tape_backward(tape_, device_, nullptr, 1, nullptr, &x_, 1, &gradient),
+            EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_tape_backward(tape_, 999, &x_, 1, nullptr, &x_, 1, &gradient), EBB_STALE_HANDLE);
+  std::thread([&] {
+    EXPECT_EQ(ebb_tape_stop(tape_), EBB_STALE_HANDLE) << "it is this thread's";
+    EXPECT_EQ(ebb_tape_close(tape_), EBB_OK) << "nothing happens";
+  }).join();
+  EXPECT_EQ(ebb_tape_stop(tape_), EBB_OK);
+  EXPECT_EQ(ebb_tape_close(tape_), EBB_OK);
+  EXPECT_EQ(ebb_tape_close(tape_), EBB_OK);
+  EXPECT_EQ(ebb_tape_stop(tape_), EBB_STALE_HANDLE);
+}
+
+TEST_F(CapiTape, SurvivesItsContextAndItsThread) {
+  ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
+  op("Exp", {x_});
+  std::thread([&] {
+    ebb_tape left = 0;
+    ASSERT_EQ(ebb_tape_open(context_, &left), EBB_OK);
+    ASSERT_EQ(ebb_tape_watch(left, x_), EBB_OK);
+    op("Exp", {x_});
+  }).join();
+  ebb_context_options options{};
+  options.size = sizeof options;
+  ASSERT_EQ(ebb_context_destroy(context_), EBB_OK);
+  ebb_handle gradient = 0;
+  EXPECT_EQ(backward(x_, x_, &gradient), EBB_STALE_HANDLE);
+  ASSERT_EQ(ebb_context_create(&options, &context_), EBB_OK);
+}
+
+}  // namespace
