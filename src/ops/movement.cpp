@@ -145,8 +145,8 @@ void check_alike(OpCall& call, std::size_t axis) {
   const Operand& first = call.input(0);
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     const Operand& each = call.input(i);
-    call.check(each.dtype == first.dtype, "input {} is {}, the first is {}: dtypes must be alike", i,
-               name_of(each.dtype), name_of(first.dtype));
+    call.check(each.dtype == first.dtype, "input {} is {}, the first is {}: dtypes must be alike",
+               i, name_of(each.dtype), name_of(first.dtype));
     bool alike = each.shape.rank() == first.shape.rank();
     for (std::size_t j = 0; alike && j < first.shape.rank(); ++j) {
       alike = j == axis || each.shape.dims()[j] == first.shape.dims()[j];
