@@ -35,6 +35,9 @@ function shapeIn(results: Float64Array, at: number): number[] {
   }
 }
 
+/** More tensors than can live at once. */
+const MOST_RESULTS = 2 ** 24;
+
 export class Runtime {
   private readonly world = world();
   private readonly functions: HostRuntime;
@@ -104,9 +107,9 @@ export class Runtime {
     for (let i = 0; i < values.length; i++) this.number(values[i] as number);
   }
 
-  /** Makes room for an operation with this many results. */
+  /** Makes room for an operation with this many results, if it is a number of results: the operation says what is wrong. */
   expect(results: number): void {
-    if (results * Result.ResultSize <= this.results.length) return;
+    if (!(results * Result.ResultSize > this.results.length) || results > MOST_RESULTS) return;
     this.results = new Float64Array(results * 2 * Result.ResultSize);
     this.share();
   }
