@@ -228,7 +228,9 @@ class Holds final : public NameKind {
     void* data = nullptr;  // another thread may release it: only whoever holds it may look
     std::uint64_t bytes = 0;
     const ebb_status status = ebb_hold_data(world_.context, named.name, &data, &bytes);
-    if (status == EBB_OK) EXPECT_EQ(bytes, World::size_of(named));
+    if (status == EBB_OK) {
+      EXPECT_EQ(bytes, World::size_of(named));
+    }
     return status;
   }
   ebb_status end(const Named& named) override {
@@ -326,7 +328,9 @@ TEST(NamesThreads, Sites) {
         const std::size_t text = random() % kTexts;
         ebb_site site = 0, before = 0;
         ASSERT_EQ(ebb_site_intern(("raced site " + std::to_string(text)).c_str(), &site), EBB_OK);
-        if (!sites[text].compare_exchange_strong(before, site)) EXPECT_EQ(before, site);
+        if (!sites[text].compare_exchange_strong(before, site)) {
+          EXPECT_EQ(before, site);
+        }
         const ebb_foreign_spec spec = world.foreign_spec(0);
         ebb_handle made = 0;
         ASSERT_EQ(ebb_tensor_adopt(world.context, &spec, &made), EBB_OK);
