@@ -135,7 +135,8 @@ def engine(name: str, everything: bool) -> bool:
         run(*MAVEN, "-f", pom, f"-P{name}", "dependency:build-classpath", f"-Dmdep.outputFile={listed}")
     tests = PROJECT / "src/test/java/dev/ebb/djl"
     sources = [*(tests / "behaviour").glob("*.java"), tests / "engines/EngineTest.java", tests / "engines/XgBoostTest.java",
-               *(tests / "support" / f"{part}.java" for part in ("ForcedCollections", "Managers", "WithCollections"))]
+               *(tests / "support" / f"{part}.java" for part in ("ForcedCollections", "Fork", "Managers", "WithCollections")),
+               tests / "loaders/Undeployed.java"]
     path = compiled(TARGET / f"engine-{name}", sources, [str(jar()), *listed.read_text().strip().split(os.pathsep)])
     agent = (f"-javaagent:{jar()}", "-Debb.reclaim=true")
     modes = {"stock": (), "on": agent}
@@ -178,7 +179,7 @@ def outcomes(path: str, name: str, mode: str, flags: tuple) -> dict[str, str]:
     select = [f"--select-package=dev.ebb.djl.{part}" if part == "behaviour" else f"--select-class=dev.ebb.djl.{part}"
               for part in chosen]
     if select:
-        subprocess.run([java(), "-Xmx2g", "-Dai.djl.offline=true", f"-Dai.djl.default_engine={name}", *flags, "-cp", path,
+        subprocess.run([java(), "-Xmx2g", "-Dai.djl.offline=true", f"-Debb.test.jar={jar()}", f"-Dai.djl.default_engine={name}", *flags, "-cp", path,
                         "org.junit.platform.console.ConsoleLauncher", "execute", *select, "--details=none",
                         "--disable-banner", f"--reports-dir={reports}"],
                        cwd=ROOT, env=engine_environment(path), stdout=subprocess.DEVNULL, check=False)

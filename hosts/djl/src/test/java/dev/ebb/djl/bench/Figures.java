@@ -59,6 +59,7 @@ public final class Figures {
         part("step", () -> ratio("JVM: MNIST step, batch 32, reclaim on / off (us)", 1.05, "step", 120));
         part("add", () -> ratio("JVM: add of 1 element, closed, reclaim on / off (us)", 1.25, "add", 200));
         part("watch", this::watching);
+        part("careful", this::carefulCode);
         part("gradients", this::gradients);
         part("small", this::smallLoop);
         part("large", this::largeLoop);
@@ -95,6 +96,27 @@ public final class Figures {
         double watched = run(Fork.reclaiming(), "heap").number("bytes");
         double stock = run(Fork.stock(), "heap").number("bytes");
         row("JVM: heap behind one array, watched - not (bytes)", watched, stock, watched - stock, 200.0);
+    }
+
+    /** What a program pays that closes everything itself. */
+    private void carefulCode() throws Exception {
+        for (String reclaim : List.of("off", "on")) {
+            careful("JVM: add of 1 element and close, reclaim " + reclaim + " - without Ebb (us)", reclaim, "close", 1);
+            careful("JVM: a sub-manager with 3 arrays, reclaim " + reclaim + " - without Ebb (us)", reclaim, "scope", 4);
+        }
+    }
+
+    private void careful(String figure, String reclaim, String work, int births) throws Exception {
+        Samples ours = new Samples();
+        Samples stock = new Samples();
+        Samples extra = new Samples();
+        for (int i = 0; i < ROUNDS; i++) {
+            Fork fork = reclaim.equals("on") ? Fork.reclaiming() : Fork.withAgent();
+            ours.add(births * run(fork, work).number("us"));
+            stock.add(births * run(Fork.stock(), work).number("us"));
+            extra.add(ours.last() - stock.last());
+        }
+        row(figure, ours.median(), stock.median(), extra.median(), work.equals("close") ? 0.05 : null);
     }
 
     /** By default also with a heap that grows: then G1 hands out pages that nobody has touched, after its full collections. */

@@ -29,6 +29,7 @@ public final class Work {
     private static final int WARM_UP = 50;
     private static final int BLOCKS = 150;
     private static final long TOTAL = (long) PER_BLOCK * (WARM_UP + BLOCKS);
+    private static final Shape ONE_ELEMENT = new Shape(1);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private Work() {}
@@ -39,6 +40,7 @@ public final class Work {
             case "add" -> adds(Integer.parseInt(arguments[1]));
             case "drop" -> dropping();
             case "close" -> closing();
+            case "scope" -> scopes();
             case "late" -> closingLate(Integer.parseInt(arguments[1]));
             case "heap" -> heapOfOne();
             case "gradients" -> gradientSteps(Integer.parseInt(arguments[1]), Work::addAndDrop);
@@ -162,6 +164,21 @@ public final class Work {
 
     private static void closing() {
         each((a, b) -> addAndClose(a, b, PER_BLOCK));
+    }
+
+    /** A sub-manager that is closed with the three arrays in it. */
+    private static void scopes() {
+        each((a, b) -> openAndClose(a.getManager(), PER_BLOCK / 4));
+    }
+
+    private static void openAndClose(NDManager manager, int count) {
+        for (int i = 0; i < count; i++) {
+            try (NDManager scope = manager.newSubManager()) {
+                scope.create(ONE_ELEMENT);
+                scope.create(ONE_ELEMENT);
+                scope.create(ONE_ELEMENT);
+            }
+        }
     }
 
     /**

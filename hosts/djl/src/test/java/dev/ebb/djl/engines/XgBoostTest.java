@@ -10,6 +10,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.Ebb;
 import dev.ebb.djl.Memory;
+import dev.ebb.djl.loaders.Undeployed;
+import dev.ebb.djl.support.Fork;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -75,6 +77,24 @@ class XgBoostTest {
         Ebb.collect();
         assertTrue(Ebb.memory().live() - before.live() <= 3);
         assertEquals(before.managers(), Ebb.memory().managers());
+    }
+
+    /** Drops a manager with what it holds. */
+    public static final class Dropping {
+        private Dropping() {}
+
+        public static void main(String[] arguments) {
+            NDManager dropped = Engine.getEngine("XGBoost").newBaseManager().newSubManager();
+            dropped.create(new float[100], SHAPE);
+        }
+    }
+
+    @Test
+    void theirClassLoaderUnloads() throws Exception {
+        String program = Dropping.class.getName();
+        assertEquals(0, Fork.stock().run(Undeployed.class, program, "rest").number("alive"));
+        Fork.Result result = Fork.reclaiming().run(Undeployed.class, program, "ask");
+        assertEquals(0, result.number("alive"), result.text());
     }
 
     @Test

@@ -100,8 +100,8 @@ class LoadersTest {
     /** Its arrays are the engine's business: nothing of Ebb's may keep them, or their class loader. */
     @Test
     void anEngineWithoutAnAdapterIsLeftAloneAndUnloads() throws Exception {
-        assertEquals(0, Fork.stock().run(Undeployed.class).number("alive"));
-        Fork.Result result = Fork.reclaiming().run(Undeployed.class);
+        assertEquals(0, Fork.stock().run(Undeployed.class, OtherEngine.class.getName(), "rest").number("alive"));
+        Fork.Result result = Fork.reclaiming().run(Undeployed.class, OtherEngine.class.getName(), "rest");
         assertEquals(0, result.number("alive"), result.text());
         assertEquals(2, result.text().split("not known to Ebb", -1).length, result.text());
     }

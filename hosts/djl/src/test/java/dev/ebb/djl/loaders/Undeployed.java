@@ -1,5 +1,6 @@
 package dev.ebb.djl.loaders;
 
+import dev.ebb.djl.Ebb;
 import java.io.File;
 import java.lang.ref.WeakReference;
 import java.net.URL;
@@ -8,7 +9,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Deploys {@link OtherEngine} some times, each in a class loader that is dropped, and counts the loaders that are left. */
+/**
+ * Deploys a program some times, each in a class loader that is dropped, and counts the loaders that are left. Its only safe
+ * points are calls of {@link Ebb#memory}, if asked for.
+ *
+ * <pre>Undeployed PROGRAM ask|rest</pre>
+ */
 public final class Undeployed {
     private static final int TIMES = 4;
 
@@ -17,16 +23,19 @@ public final class Undeployed {
     public static void main(String[] arguments) throws Exception {
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
         for (int i = 0; i < TIMES; i++) {
-            loaders.add(deploy());
+            loaders.add(deploy(arguments[0]));
         }
         for (int i = 0; i < 10; i++) {
             System.gc();
+            if (arguments[1].equals("ask")) {
+                Ebb.memory();
+            }
             Thread.sleep(50);
         }
         System.out.println("alive=" + loaders.stream().filter(loader -> loader.get() != null).count());
     }
 
-    private static WeakReference<ClassLoader> deploy() throws Exception {
+    private static WeakReference<ClassLoader> deploy(String name) throws Exception {
         List<URL> urls = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             urls.add(Path.of(entry).toUri().toURL());
@@ -34,7 +43,7 @@ public final class Undeployed {
         try (URLClassLoader loader =
                 new URLClassLoader(urls.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
             Thread.currentThread().setContextClassLoader(loader); // DJL looks for engines there
-            Class<?> program = loader.loadClass(OtherEngine.class.getName());
+            Class<?> program = loader.loadClass(name);
             program.getMethod("main", String[].class).invoke(null, (Object) new String[0]);
             return new WeakReference<>(loader);
         } finally {
