@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build cuda cuda-all test-cuda node jvm demo demo-spark test coverage bench soak mutants specs format clean
+.PHONY: help deps build cuda cuda-all test-cuda node jvm spark demo demo-spark test coverage bench soak mutants specs format clean
 
 # npm in hosts/tfjs, with a Node that is new enough.
 NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/tfjs --silent run
@@ -44,13 +44,16 @@ jvm: ## Build artifact ebb-djl in hosts/djl; make jvm DO=install, test, engines,
 	@tools/install_deps.sh build jvm
 	@tools/jvm.py $(or $(DO),build)
 
+spark: ## Build artifact ebb-spark in hosts/spark; make spark DO=install, test, soak, bench or screenshot does that with it
+	@tools/install_deps.sh build jvm
+	@tools/spark.py $(or $(DO),build)
+
 demo: ## Train carelessly with reclaim off and on: a simulated host, MNIST in Node and on the JVM; pictures in build/demo
 	@tools/install_deps.sh build
 	@JOBS=$(JOBS) python3 tools/demo.py
 
 demo-spark: ## Run a careless DJL job on a small Spark cluster of this machine's, without ebb-spark and with it
-	@tools/install_deps.sh build jvm
-	@tools/spark.py demo
+	@$(MAKE) --no-print-directory spark DO=demo
 
 test: deps ## Run every test and check, with a summary
 	@python3 tools/run_tests.py --jobs $(JOBS)

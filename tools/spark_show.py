@@ -5,6 +5,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import spark
 
@@ -74,10 +75,11 @@ def bench() -> None:
         print(f"{name:64} {value}")
 
 
-def screenshot() -> None:
-    """The tab, in headless Chromium, while a job that keeps arrays is there: docs/images/spark_device_memory.png."""
+def screenshot(picture: Path = spark.ROOT / "docs/images/spark_device_memory.png") -> None:
+    """The tab, in headless Chromium, while a job that keeps arrays is there."""
     folder = RUNS / "screenshot"
     shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([spark.ROOT / "tools/install_deps.sh", "browser"], check=True)
     tools = spark.ROOT / "build/tools/playwright"
     tools.mkdir(parents=True, exist_ok=True)
     node = subprocess.run([spark.ROOT / "tools/ensure_node.sh"], check=True, text=True, stdout=subprocess.PIPE)
@@ -86,11 +88,10 @@ def screenshot() -> None:
         subprocess.run(["npm", "install", "--prefix", tools, "--no-audit", "--no-fund", "--silent",
                         "playwright-core@1.49"], check=True, env=variables)
     arguments = {"partitions": 24, "care": "KEEPS", "kill": 9, "stay": 60}
-    started = spark.Submission(spark.SPARKS[1], folder, arguments, {"spark.ebb.report.top": 6,
-                                                                    "spark.ebb.trace": "true"}).start()
+    settings = {"spark.ebb.report.top": 6, "spark.ebb.trace": "true"}
+    started = spark.Submission(spark.SPARKS[1], folder, arguments, settings).start()
     try:
         web = spark.wait_for(folder / "found.json", started)["web"]
-        picture = spark.ROOT / "docs/images/spark_device_memory.png"
         subprocess.run(["node", spark.PROJECT / "page.cjs", f"{web}/{TAB}/", picture, tools], check=True,
                        env=variables, timeout=120)
         print(f"spark: {picture.relative_to(spark.ROOT)}")

@@ -164,6 +164,14 @@ class Long(Scenario):
                 self.assert_ended(outcome)
                 self.assert_counted_once(outcome, 6)
 
+    def test_the_page_in_a_browser(self):
+        """The tab is active, its tables are filled, no script of Spark's fails on it."""
+        import spark_show
+        picture = RUNS / "page.png"
+        picture.unlink(missing_ok=True)
+        spark_show.screenshot(picture)
+        self.assertGreater(picture.stat().st_size, 10_000)
+
     def test_500_partitions_stay_flat(self):
         for version in spark.SPARKS:
             with self.subTest(version):
