@@ -114,6 +114,7 @@ class Submission:
             code = started.wait(seconds)
         except subprocess.TimeoutExpired:
             started.kill()
+            started.wait()
             code = -1
         return Outcome(self.folder, code)
 

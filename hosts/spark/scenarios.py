@@ -113,12 +113,12 @@ class Short(Scenario):
             return answer.read().decode()
 
     def test_without_the_agents_jar_the_driver_says_what_is_missing(self):
-        outcome = submit("no-agent", OLD, {"partitions": 1}, jars=[None], seconds=60)
+        outcome = submit("no-agent", OLD, {"partitions": 1}, jars=[None], seconds=240)
         self.assertNotEqual(outcome.code, 0)
         self.assertRegex(outcome.driver_log(), r"ebb-djl, the agent, is not here: add its jar to spark\.jars")
 
     def test_a_wrong_setting_stops_the_driver(self):
-        outcome = submit("wrong", OLD, {"partitions": 1}, {"spark.ebb.budgets": "1g"}, seconds=60)
+        outcome = submit("wrong", OLD, {"partitions": 1}, {"spark.ebb.budgets": "1g"}, seconds=240)
         self.assertNotEqual(outcome.code, 0)
         self.assertIn("spark.ebb.budgets=1g: no such setting", outcome.driver_log())
 
