@@ -149,7 +149,7 @@ def native() -> list[str]:
     return [jar for jar in djl() if "native" in jar]
 
 
-def wait_for(file: Path, started: subprocess.Popen, seconds: int = 240) -> dict:
+def wait_for(file: Path, started: subprocess.Popen, seconds: int = 600) -> dict:
     """What a job writes, once it has written it."""
     deadline = time.monotonic() + seconds
     while not file.exists():

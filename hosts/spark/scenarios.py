@@ -21,7 +21,7 @@ CLOSED_A_BATCH = 2  # by DJL itself: numbers that it reads
 MEGABYTE = 1 << 20
 
 
-def submit(name: str, version: str, arguments: dict, settings: dict | None = None, seconds: int = 300,
+def submit(name: str, version: str, arguments: dict, settings: dict | None = None, seconds: int = 600,
            **more) -> spark.Outcome:
     folder = RUNS / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -92,7 +92,7 @@ class Short(Scenario):
         started = spark.Submission(NEW, folder, arguments, first).start()
         try:
             page = self.page(folder, started)
-            outcome = spark.Outcome(folder, started.wait(120))
+            outcome = spark.Outcome(folder, started.wait(300))
         finally:
             started.kill()
         self.assert_ended(outcome)
@@ -176,7 +176,7 @@ class Long(Scenario):
         for version in spark.SPARKS:
             with self.subTest(version):
                 outcome = submit(f"flat-{version}", version, {"partitions": 500, "kill": 250},
-                                 {"spark.ebb.malloc": "trim"}, seconds=1500)
+                                 {"spark.ebb.malloc": "trim"}, seconds=3000)
                 self.assert_ended(outcome)
                 self.assert_counted_once(outcome, 500)
                 self.assert_within_budget(outcome)
