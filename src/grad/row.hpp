@@ -35,7 +35,7 @@ enum class Why : std::uint8_t {
 
 struct GradientRow {
   std::string_view op;
-  Gradient gradient = nullptr;
+  Gradient gradient;  // null only where `why` says so
   Keeps keeps{};
   Why why = Why::kHasOne;
   std::string_view reason{};
@@ -79,8 +79,9 @@ consteval bool covers(std::span<const GradientRow> rows, Parts... parts) {
       ++needed;
     }
   }
+  // Not by the pointer: under UBSan gcc does not compare that at compile time.
   for (const GradientRow& each : rows) {
-    if ((each.gradient != nullptr) == !each.reason.empty()) return false;
+    if ((each.why == Why::kHasOne) != each.reason.empty()) return false;
   }
   return needed == rows.size() && needed > 0;
 }

@@ -303,6 +303,7 @@ TEST(GradCases, AreThereForEveryGradient) {
     const gradients::GradientRow* row = gradients::gradient_of(spec.id);
     ASSERT_NE(row, nullptr) << spec.name;
     EXPECT_EQ(row->op, spec.name);
+    EXPECT_EQ(row->gradient != nullptr, row->why == gradients::Why::kHasOne) << spec.name;
     EXPECT_EQ(found.contains(spec.name), row->gradient != nullptr) << spec.name;
   }
 }
