@@ -10,6 +10,7 @@ const NODE = [
   'clearInterval',
   'setInterval',
   'require',
+  '__dirname',
   'URL',
   'Buffer',
   'globalThis',

@@ -21,7 +21,9 @@ napi_value init(napi_env env, napi_value exports) {
   export_reclaim(env, *world, exports);
   export_books(env, *world, exports);
   export_runtime(env, *world, exports);
+#ifdef EBB_NODE_PICTURES
   export_pictures(env, *world, exports);
+#endif
   return exports;
 }
 

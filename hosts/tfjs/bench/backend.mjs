@@ -6,6 +6,7 @@
 //   EBB_BENCH_PROCESSES   sets of processes for each figure (3)
 //   EBB_BENCH_BEFORE      another build of this package, which the small operations are compared with
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { median, startUp, takeTurns } from './support/backend_turns.mjs';
@@ -33,9 +34,21 @@ const FIGURES = [
   ['conv net of the MNIST example, train, batch 128', 'trainConv', { node: 0.6 }, SLOW],
   ['predict, batch 1, 40 dense layers of 128', 'predict40', { node: 0.15, null: 1.3 }, QUICK],
   ['tensor from Float32Array of 1M and back', 'roundTrip', { node: 0.7 }, QUICK],
+  // Programs as people write them (programs.cjs).
+  ['MobileNetV1, predict, batch 1', 'mobileNet1', { node: 0.6 }, SLOW],
+  ['MobileNetV1, predict, batch 8', 'mobileNet8', { node: 0.6 }, SLOW],
+  ['ResNet-18, predict, batch 1', 'resNet1', { node: 0.6 }, SLOW],
+  ['ResNet-18, predict, batch 8', 'resNet8', { node: 0.6 }, SLOW],
+  ['LSTM of 64, 32 steps, train, batch 32', 'lstm', { node: 0.6 }, SLOW],
+  ['GRU of 64, 32 steps, train, batch 32', 'gru', { node: 0.6 }, SLOW],
+  ["a transformer's encoder, 2 layers of 128, batch 8", 'transformer', { node: 0.6 }, SLOW],
+  ['DCGAN for 28x28, one step of both, batch 16', 'dcgan', { node: 0.6 }, SLOW],
+  ['DQN: act, and learn from 32', 'dqn', { node: 0.6 }, QUICK],
+  ['the 10 nearest of 20,000 points of 128', 'nearest', { node: 0.6 }, QUICK],
+  ['JPEG of 12 MP to a tensor of 224x224', 'jpeg', { node: 0.6 }, SLOW],
 ];
-/** wasm has no gradients of convolutions. */
-const NOT_ON_WASM = ['trainConv'];
+/** wasm has no gradients of convolutions, some not forward either, and reads no JPEGs. */
+const NOT_ON_WASM = ['trainConv', 'dcgan', 'jpeg', 'lstm', 'gru', 'dqn'];
 
 const round = (number) => Number(number.toPrecision(4));
 const rows = existsSync(out) ? JSON.parse(readFileSync(out, 'utf8')) : [];
@@ -66,6 +79,7 @@ async function compare(figure, work, goals, effort) {
   const results = await takeTurns(work, ['ebb', ...peers, ...along], effort);
   const best = { best: round(results.ebb.best) };
   const wasm = along.length === 0 ? {} : { wasm: round(results.wasm.us) };
+  if (peers.length + along.length === 0) console.log(`     ${figure}: ${round(results.ebb.us)} us`);
   for (const peer of peers.length === 0 ? along : peers) {
     const theirs = { "peer's best": round(results[peer].best) };
     const more = { ...best, ...theirs, ...(peer === 'node' ? wasm : {}) };
@@ -144,8 +158,23 @@ function libraries() {
   add('all native libraries', 'MB', all, 'goal', 60, 1);
 }
 
+/** A picture as a camera makes it, for the work that reads one. */
+async function makeJpeg() {
+  const file = join(root, 'build', 'bench', 'camera.jpg');
+  if (existsSync(file)) return;
+  const tf = createRequire(import.meta.url)('../dist/backend/index.js');
+  const [height, width] = [3000, 4000];
+  const values = Int32Array.from({ length: height * width * 3 }, (_, i) => {
+    const [x, y] = [Math.floor(i / 3) % width, Math.floor(i / 3 / width)];
+    return 128 + 100 * Math.sin(x / (20 + (i % 3))) * Math.cos(y / 31) + ((x * 7 + y * 13) % 17);
+  });
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, await tf.node.encodeJpeg(tf.tensor3d(values, [height, width, 3], 'int32')));
+}
+
 const wanted = process.argv.slice(2);
 const isWanted = (work) => wanted.length === 0 || wanted.includes(work);
+if (isWanted('jpeg')) await makeJpeg();
 for (const [figure, work, goals, effort] of FIGURES) {
   if (isWanted(work)) await compare(figure, work, goals, effort);
 }

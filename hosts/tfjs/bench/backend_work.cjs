@@ -69,6 +69,7 @@ function training(tf, model, shape, batch) {
 }
 
 const WORKS = {
+  ...require('./programs.cjs'),
   smallAdd(tf) {
     const [a, b] = [tf.ones([8]), tf.ones([8])];
     return () => tf.add(a, b).dispose();

@@ -15,10 +15,16 @@ const OPENMP = {
   'libgomp.txt': '/usr/share/doc/libgomp1/copyright',
   'GPL-3.txt': '/usr/share/common-licenses/GPL-3', // which the one above refers to, with its exception
 };
+/** Where the addon has pictures (EBB_NODE_PICTURES). */
+const PICTURES = {
+  'libjpeg-turbo.txt': '/usr/share/doc/libjpeg62-turbo-dev/copyright',
+  'libpng.txt': '/usr/share/doc/libpng-dev/copyright',
+  'zlib.txt': '/usr/share/doc/zlib1g-dev/copyright',
+};
 const ONEDNN = { onednn: join(tools, 'onednn', 'share') };
 
 const OF = {
-  'linux-x64': { ...EVERYWHERE, ...OPENMP, ...ONEDNN },
+  'linux-x64': { ...EVERYWHERE, ...OPENMP, ...ONEDNN, ...PICTURES },
   'linux-arm64': { ...EVERYWHERE, ...OPENMP },
   'linux-x64-musl': EVERYWHERE,
   'linux-arm64-musl': EVERYWHERE,

@@ -76,9 +76,9 @@ export interface Host {
   gpuBudget(): number;
   trim(bytes: number): number;
 
-  // Pictures. `kind`: 0 JPEG, 1 PNG.
+  // Pictures, where the host was built with them. `kind`: 0 JPEG, 1 PNG.
   /** Reads the header; JPEGs take the settings. */
-  pictureOpen(
+  pictureOpen?(
     kind: number,
     contents: Uint8Array,
     channels: number,
@@ -89,10 +89,10 @@ export interface Host {
     fastDct?: boolean,
   ): object;
   /** Height, width, channels. */
-  pictureShape(picture: object): number[];
+  pictureShape?(picture: object): number[];
   /** Fills the array; `later`: on another thread, with a promise. */
-  pictureDecode(picture: object, into: Int32Array, later: boolean): unknown;
-  pictureEncode(
+  pictureDecode?(picture: object, into: Int32Array, later: boolean): unknown;
+  pictureEncode?(
     kind: number,
     samples: Uint8Array,
     height: number,

@@ -95,7 +95,7 @@ async function loadBinary(topology: string, manifest: string): Promise<Artifacts
 async function save(folder: string, artifacts: Artifacts): Promise<unknown> {
   const { weightSpecs = [], weightData = new ArrayBuffer(0), ...model } = artifacts;
   const parts = Array.isArray(weightData) ? weightData : [weightData];
-  const weightsManifest = [{ paths: [`./${WEIGHTS}`], weights: weightSpecs }];
+  const weightsManifest = [{ paths: [WEIGHTS], weights: weightSpecs }];
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'model.json'), JSON.stringify({ ...model, weightsManifest }));
   await writeFile(join(folder, WEIGHTS), Buffer.concat(parts.map((part) => Buffer.from(part))));

@@ -9,7 +9,7 @@ import {
   tidy,
 } from '@tensorflow/tfjs-core';
 import { badArgument, EbbError } from '../../errors';
-import { host } from '../../host';
+import { type Host, host } from '../../host';
 import { readBmp } from './bmp';
 
 /** Numbers from 0 to 255, row by row. */
@@ -36,6 +36,18 @@ const enum Kind {
   Jpeg,
   Png,
 }
+
+/** The host's part of it. */
+function pictures(): Required<Pick<Host, Functions>> {
+  const there = host();
+  if (there.pictureOpen === undefined)
+    throw new EbbError(
+      'EBB_UNSUPPORTED',
+      '[tf.node] This addon was built without libjpeg-turbo and libpng (EBB_NODE_PICTURES).',
+    );
+  return there as Required<Pick<Host, Functions>>;
+}
+type Functions = 'pictureOpen' | 'pictureShape' | 'pictureDecode' | 'pictureEncode';
 
 function checkAmong<T>(what: string, value: T, allowed: readonly T[]): void {
   if (allowed.includes(value)) return;
@@ -88,21 +100,20 @@ class Opened {
     ...settings: [number?, boolean?, boolean?, number?, boolean?]
   ) {
     checkBytes(op, contents);
-    this.picture = reading(op, this.name, () =>
-      host().pictureOpen(kind, contents, channels, ...settings),
-    );
+    const { pictureOpen } = pictures();
+    this.picture = reading(op, this.name, () => pictureOpen(kind, contents, channels, ...settings));
   }
 
   now(): Tensor3D {
     const pixels = this.room();
-    reading(this.op, this.name, () => host().pictureDecode(this.picture, pixels.values, false));
+    reading(this.op, this.name, () => pictures().pictureDecode(this.picture, pixels.values, false));
     return toTensor(pixels);
   }
 
   async later(): Promise<Tensor3D> {
     const pixels = this.room();
     try {
-      await host().pictureDecode(this.picture, pixels.values, true);
+      await pictures().pictureDecode(this.picture, pixels.values, true);
     } catch (error) {
       throw unreadable(this.op, this.name, error);
     }
@@ -114,7 +125,7 @@ class Opened {
   }
 
   private room(): Pixels {
-    const shape = host().pictureShape(this.picture) as Pixels['shape'];
+    const shape = pictures().pictureShape(this.picture) as Pixels['shape'];
     return { values: new Int32Array(shape[0] * shape[1] * shape[2]), shape };
   }
 }
@@ -289,7 +300,7 @@ async function encode(
   checkAmong(`${op}: channels`, channels, allowed);
   const samples = new Uint8Array(await image.data());
   const xmp = Buffer.from(text);
-  return host().pictureEncode(kind, samples, height, width, channels, settings, xmp);
+  return pictures().pictureEncode(kind, samples, height, width, channels, settings, xmp);
 }
 
 const MOST_DENSITY = 65535;
