@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build cuda cuda-all test-cuda node jvm spark demo demo-spark test coverage bench soak mutants specs format clean
+.PHONY: help deps build cuda cuda-all test-cuda node jvm spark demo demo-spark test coverage bench soak mutants specs format clean dist dist-test
 
 # npm in hosts/tfjs, with a Node that is new enough.
 NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/tfjs --silent run
@@ -78,8 +78,15 @@ mutants: deps ## Break the core one small way at a time, and count the tests tha
 specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, as a user would, and collections forced
 	@$(NPM) specs
 
+dist: deps ## Make what is published, for npm, Maven and C++, into dist/
+	@python3 packaging/make.py
+
+dist-test: ## Install dist/ in clean roots of Debian 11 and 13, and build it again to compare the bytes (root; long)
+	@tools/install_deps.sh build jvm dist
+	@python3 packaging/test.py
+
 format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py
 
 clean: ## Remove build/ and what was built in hosts/
-	rm -rf build hosts/tfjs/build hosts/tfjs/dist hosts/djl/target hosts/spark/target hosts/spark/*/target
+	rm -rf build dist hosts/tfjs/build hosts/tfjs/dist hosts/djl/target hosts/spark/target hosts/spark/*/target

@@ -1,4 +1,4 @@
-# `cmake --install` gives a prefix in which find_package(ebb) works. tests/install proves it.
+# `cmake --install` gives a prefix in which find_package(ebb) and pkg-config work. tests/install proves it.
 include(CMakePackageConfigHelpers)
 
 file(GLOB_RECURSE EBB_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.h"
@@ -22,3 +22,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/ebbConfig.cmake" "${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake"
         DESTINATION ${package_dir})
+configure_file("${PROJECT_SOURCE_DIR}/cmake/ebb.pc.in" "${PROJECT_BINARY_DIR}/ebb.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/ebb.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -32,8 +32,9 @@ function(ebb_install_libraries_beside folder)
   install(PROGRAMS "${highway}" DESTINATION "${folder}" RENAME libhwy.so.1 ${ARGN})
 endfunction()
 
-# For a library that contains the layer: the libraries lie beside it once it is installed.
+# For a library that contains the layer: once it is installed, the libraries lie in a folder of their own beside it, where
+# they are in nobody's way: a system has a libgomp already.
 function(ebb_find_onednn_beside target)
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
-  ebb_install_libraries_beside(${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/ebb")
+  ebb_install_libraries_beside(${CMAKE_INSTALL_LIBDIR}/ebb)
 endfunction()

@@ -49,6 +49,13 @@ def too_new(version: str) -> bool:
     return as_numbers(number) > as_numbers(NEWEST[prefix])
 
 
+def beside(path: Path) -> list[Path]:
+    """Where the file looks for libraries of its own: its folder, and those below it that it names."""
+    paths = re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", readelf(path, "--dynamic"))
+    places = [place for text in paths for place in text.split(":") if place.startswith("$ORIGIN")]
+    return [path.parent, *(Path(place.replace("$ORIGIN", str(path.parent))) for place in places)]
+
+
 def symbols(path: Path) -> tuple[set[str], set[str]]:
     """What a file defines for others, and what it needs of no library in particular: names without a version."""
     defined, needed = set(), set()
@@ -66,8 +73,9 @@ def symbols(path: Path) -> tuple[set[str], set[str]]:
 def unresolved(path: Path) -> list[str]:
     """What a linker that is not told to look leaves to the machine that loads the file."""
     needed = {name for name in symbols(path)[1] if not OF_THE_HOST.match(name)}
-    beside = [file for file in path.parent.iterdir() if file != path and file.is_file() and is_elf(file)]
-    return sorted(needed.difference(*(symbols(file)[0] for file in beside)))
+    others = [file for place in beside(path) if place.is_dir() for file in place.iterdir()
+              if file != path and file.is_file() and is_elf(file)]
+    return sorted(needed.difference(*(symbols(file)[0] for file in others)))
 
 
 def faults(path: Path, libc: str = "glibc") -> list[str]:
@@ -79,7 +87,7 @@ def faults(path: Path, libc: str = "glibc") -> list[str]:
         found += [f"needs {name}, which nothing there has" for name in unresolved(path)]
     system = OF_MUSL if libc == "musl" else OF_THE_SYSTEM
     for library in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
-        if not system.match(library) and not (path.parent / library).exists():
+        if not system.match(library) and not any((place / library).exists() for place in beside(path)):
             found.append(f"needs {library}, which is not beside it")
     for paths in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic):
         found += [f"looks for libraries in {place}" for place in paths.split(":")

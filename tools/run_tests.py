@@ -241,7 +241,11 @@ def install_stage() -> list[Suite]:
                       "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
           and command("install-build", "cmake", "--build", consumer)
           and command("install-run", consumer / "consumer"))
-    return [one("install", ok, time.monotonic() - start)]
+    flags = f"$(PKG_CONFIG_PATH={prefix}/lib/pkgconfig pkg-config --cflags --libs ebb)"
+    by_pkg_config = ok and (
+        command("install-pkg-config", "sh", "-c", f"g++ tests/install/main.cpp {flags} -o {consumer}/by_pkg_config")
+        and command("install-pkg-config-run", consumer / "by_pkg_config"))
+    return [one("install", ok, time.monotonic() - start), one("install by pkg-config", by_pkg_config)]
 
 
 # ---- hosts/tfjs ---------------------------------------------------------------------------------
@@ -488,7 +492,7 @@ STAGES = [
           "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
-    Stage("install", "find_package(ebb) from a prefix", install_stage, "tests/install/main.cpp"),
+    Stage("install", "find_package(ebb) and pkg-config from a prefix", install_stage, "tests/install/main.cpp"),
     Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
     Stage("node versions", "the same tests on the others of Node 20, 22, 24, 26", node_versions_stage,
           NODE_PACKAGE),

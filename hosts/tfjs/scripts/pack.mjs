@@ -47,8 +47,10 @@ function stageJavaScript(stage) {
     ...manifest,
     optionalDependencies: Object.fromEntries(natives),
   });
-  const keep = (path) => !path.endsWith('.compiled');
-  cpSync(join(root, 'dist'), join(stage, 'dist'), { recursive: true, filter: keep });
+  const filter = (path) => !path.endsWith('.compiled');
+  for (const part of own.files) {
+    cpSync(join(root, part), join(stage, part), { recursive: true, filter });
+  }
   copyFileSync(join(root, 'README.md'), join(stage, 'README.md'));
   copyFileSync(join(project, 'LICENSE'), join(stage, 'LICENSE'));
 }
@@ -72,7 +74,7 @@ function stageNative(stage, name, platform, native) {
         : `npm installs it with ebb-tfjs where it fits; nobody has to name it.\n`),
   );
   copyFileSync(join(project, 'LICENSE'), join(stage, 'LICENSE'));
-  copyTerms(join(stage, 'licenses'), cuda ? 'cuda' : platform);
+  copyTerms(join(stage, 'licenses'), cuda ? `cuda-${platform}` : platform);
 }
 
 function pack(stage, ...folders) {

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""`make dist-test`: what `make dist` left in dist/, on machines that have nothing of this one. Needs root (debootstrap).
+
+  sums       SHA256SUMS says what is there
+  symbols    every file that a package carries, unpacked
+  five       the commands of docs/node.md, "The first five minutes", in clean roots of Debian 11 and 13: with npm's Node,
+             as a user who is not root, where there is no compiler
+  cpp        the tar.gz, unpacked in two places, serves CMake and pkg-config; the Debian package has the same files
+  workflows  actionlint, from Go's module proxy, finds nothing in .github/workflows
+  maven      each file that Maven Central asks for, in the jar the library of the platform
+  again      the same commit built again in a clone without ccache gives the same bytes (long)
+"""
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path += [str(ROOT / "tools")]
+from version import version
+
+DIST = ROOT / "dist"
+ROOTS = ROOT / "build/roots"
+SUITES = {"bullseye": "Debian 11", "trixie": "Debian 13"}
+USER = 1000
+ACTIONLINT = "v1.7.7"
+# How a machine reaches the registries, if it does so in a way of its own.
+PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "npm_config_registry")
+
+
+OPTIONS = argparse.Namespace()
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command, **more) -> str:
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False, **more)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def expect(holds: bool, what: str) -> None:
+    if not holds:
+        raise Failure(what)
+
+
+# ---- clean roots --------------------------------------------------------------------------------
+
+
+def clean_root(suite: str) -> Path:
+    """A Debian with what every Debian has, and npm's Node."""
+    root = ROOTS / suite
+    if not (root / "ready").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        ROOTS.mkdir(parents=True, exist_ok=True)
+        run("debootstrap", "--variant=minbase", "--include=ca-certificates", suite, root)
+        (root / "ready").touch()
+    for file in ("/etc/resolv.conf", "/etc/ssl/certs/ca-certificates.crt"):
+        shutil.copyfile(file, root / file[1:])
+    node = npm_node()
+    shutil.rmtree(root / "opt/npm", ignore_errors=True)
+    shutil.copytree(node / "node_modules", root / "opt/npm/node_modules", symlinks=True)
+    return root
+
+
+def npm_node() -> Path:
+    """Node and npm, as npm has them."""
+    folder = ROOT / "build/tools/npm-node"
+    if not (folder / "node_modules/npm").exists() or not (folder / "node_modules/node/bin/node").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        run("npm", "install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "node@22", "npm@10",
+            env={**os.environ, "PATH": f"{tool_path()}{os.pathsep}{os.environ['PATH']}"})
+    return folder
+
+
+def tool_path() -> str:
+    return run(ROOT / "tools/ensure_node.sh").strip().splitlines()[-1]
+
+
+def inside(root: Path, folder: str, script: str) -> str:
+    """A script of a user's, in a folder of the clean root."""
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    environment |= {"HOME": "/srv/user", "PATH": "/opt/npm/bin:/usr/bin:/bin", "npm_config_update_notifier": "false"}
+    words = [f"{name}={value}" for name, value in environment.items()]
+    return run("chroot", f"--userspec={USER}:{USER}", root, "env", "-i", *words, "sh", "-ec",
+               f"cd {folder}\n{script}")
+
+
+def prepare_user(root: Path) -> None:
+    home = root / "srv/user"
+    shutil.rmtree(home, ignore_errors=True)
+    (home / "project").mkdir(parents=True)
+    binaries = root / "opt/npm/bin"
+    binaries.mkdir(exist_ok=True)
+    for name, target in (("node", "../node_modules/node/bin/node"), ("npm", "../node_modules/npm/bin/npm-cli.js"),
+                         ("npx", "../node_modules/npm/bin/npx-cli.js")):
+        (binaries / name).unlink(missing_ok=True)
+        (binaries / name).symlink_to(target)
+        (binaries / name).resolve().chmod(0o755)
+    shutil.copytree(DIST / "npm/linux-x64", home / "packages")
+    for path in [home, *home.rglob("*")]:
+        os.chown(path, USER, USER)
+
+
+def first_five_minutes() -> str:
+    """The commands of the document. The registry does not have the packages before they are published: the tarballs
+    take the place of the name."""
+    text = (ROOT / "docs/node.md").read_text()
+    block = re.search(r"^## The first five minutes$.*?^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    if block is None:
+        raise Failure("docs/node.md has no first five minutes")
+    commands = [line for line in block[1].splitlines() if line]
+    expect(len(commands) == 4, f"4 commands expected, not {len(commands)}")
+    return "\n".join(commands).replace("npm install ebb-tfjs", "npm install ../packages/*.tgz")
+
+
+def test_five() -> str:
+    seen = []
+    for suite, name in SUITES.items():
+        root = clean_root(suite)
+        prepare_user(root)
+        expect(run("chroot", root, "sh", "-c", "command -v gcc cc make python3 sudo || true") == "",
+               f"{name}: the root is not clean")
+        output = inside(root, "/srv/user/project", first_five_minutes())
+        expect(output.rstrip().endswith("flat"), f"{name}: {output}")
+        plain = inside(root, "/srv/user/project", "node careless.cjs")
+        expect(plain.rstrip().endswith("growing"), f"{name}, without Ebb: {plain}")
+        backend = inside(root, "/srv/user/project",
+                         """node -e "const tf = require('ebb-tfjs/backend');
+                         console.log(tf.getBackend(), tf.matMul(tf.ones([64, 64]), tf.ones([64, 64])).max().dataSync()[0],
+                         tf.conv2d(tf.ones([1, 8, 8, 4]), tf.ones([3, 3, 4, 16]), 1, 'valid').sum().dataSync()[0])" """)
+        expect(backend.rstrip().endswith("ebb 64 20736"), f"{name}, the backend: {backend}")
+        seen.append(name)
+    return ", ".join(seen)
+
+
+# ---- the rest -----------------------------------------------------------------------------------
+
+
+def test_sums() -> str:
+    lines = (DIST / "SHA256SUMS").read_text().splitlines()
+    for line in lines:
+        digest, name = line.split("  ", 1)
+        expect(hashlib.sha256((DIST / name).read_bytes()).hexdigest() == digest, f"{name} is not what it was")
+    present = {str(path.relative_to(DIST)) for part in ("npm", "cpp", "maven")
+               for path in (DIST / part).rglob("*") if path.is_file()}
+    expect(present <= {line.split("  ", 1)[1] for line in lines}, "a file has no sum")
+    return f"{len(lines)} files"
+
+
+def test_symbols() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        for archive in [*DIST.glob("npm/*/*-linux-*.tgz"), *DIST.glob("cpp/*.tar.gz")]:
+            with tarfile.open(archive) as opened:
+                opened.extractall(Path(folder) / archive.name, filter="tar")
+        for jar in DIST.glob("maven/**/ebb-djl-*[0-9].jar"):
+            with zipfile.ZipFile(jar) as opened:
+                opened.extractall(Path(folder) / jar.name)
+        return run(sys.executable, ROOT / "tools/check_symbols.py", folder).strip().splitlines()[-1]
+
+
+def test_cpp() -> str:
+    archive = DIST / f"cpp/ebb-{version()}-linux-x86_64.tar.gz"
+    with tempfile.TemporaryDirectory() as folder:
+        for place in ("here", "there/deeper"):
+            with tarfile.open(archive) as opened:
+                opened.extractall(Path(folder) / place, filter="tar")
+            prefix = Path(folder) / place / archive.name.removesuffix(".tar.gz")
+            use_prefix(prefix, Path(folder) / place / "consumer")
+            shutil.rmtree(prefix)  # whoever still looks here fails in the other place
+        package = next((DIST / "cpp").glob("*.deb"))
+        run("dpkg-deb", "--extract", package, Path(folder) / "deb")
+        expect((Path(folder) / "deb/usr/lib/libebb.so").exists(), "the package has no libebb.so")
+        use_prefix(Path(folder) / "deb/usr", Path(folder) / "deb/consumer")
+    return "tar.gz in two places, .deb"
+
+
+def use_prefix(prefix: Path, consumer: Path) -> None:
+    run("cmake", "-S", ROOT / "tests/install", "-B", consumer, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", consumer)
+    run(consumer / "consumer")
+    flags = run("pkg-config", "--cflags", "--libs", "ebb",
+                env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}).split()
+    run("g++", ROOT / "tests/install/main.cpp", *flags, "-o", consumer / "by_pkg_config")
+    run(consumer / "by_pkg_config")
+
+
+def test_maven() -> str:
+    folder = DIST / "maven/dev/ebb/ebb-djl" / version()
+    name = f"ebb-djl-{version()}"
+    expect({path.name for path in folder.iterdir()}
+           == {f"{name}.jar", f"{name}-sources.jar", f"{name}-javadoc.jar", f"{name}.pom"}, "other files than Central's")
+    pom = (folder / f"{name}.pom").read_text()
+    for part in ("name", "description", "url", "licenses", "developers", "scm"):
+        expect(f"<{part}>" in pom, f"the pom has no <{part}>")
+    with zipfile.ZipFile(folder / f"{name}.jar") as jar:
+        expect("dev/ebb/djl/native/linux-x86_64/libebb_jni.so" in jar.namelist(), "the jar has no native library")
+        for terms in ("LICENSE", "licenses/fmt.txt", "licenses/byte-buddy.txt"):
+            expect(f"META-INF/{terms}" in jar.namelist(), f"the jar has no {terms}")
+    return "jar, sources, javadoc, pom"
+
+
+def test_workflows() -> str:
+    expect(shutil.which("go") is not None, "Go is needed, to run actionlint")
+    files = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    run("go", "run", f"github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}", "-shellcheck=", "-pyflakes=", *files,
+        cwd=tempfile.gettempdir())
+    return f"{len(files)} files"
+
+
+def test_again() -> str:
+    with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+        clone = Path(folder) / "clone"
+        run("git", "clone", "--quiet", ROOT, clone)
+        shutil.copytree(ROOT / "build/tools", clone / "build/tools", symlinks=True)
+        parts = [part for part in ("npm", "cpp", "maven") if (DIST / part).exists()]
+        parts += ["cuda"] if (DIST / "npm/cuda-linux-x64").exists() else []
+        cache = {} if OPTIONS.ccache else {"CCACHE_DISABLE": "1"}
+        run(sys.executable, clone / "packaging/make.py", "--only", *parts, env={**os.environ, **cache})
+        first = set((DIST / "SHA256SUMS").read_text().splitlines())
+        again = set((clone / "dist/SHA256SUMS").read_text().splitlines())
+        expect(first == again, "different: " + ", ".join(sorted(line.split()[1] for line in first - again)))
+    return f"{len(first)} files"
+
+
+TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "cpp": test_cpp, "maven": test_maven,
+         "workflows": test_workflows,
+         "again": test_again}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=TESTS, default=list(TESTS))
+    parser.add_argument("--ccache", action="store_true", help="again: link and pack again, but compile with ccache")
+    parser.parse_args(arguments, OPTIONS)
+    failed = 0
+    for name in OPTIONS.only:
+        try:
+            print(f"ok {name}: {TESTS[name]()}", flush=True)
+        except (Failure, OSError) as failure:
+            failed += 1
+            print(f"not ok {name}: {failure}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
