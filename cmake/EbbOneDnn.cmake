@@ -32,9 +32,16 @@ function(ebb_install_libraries_beside folder)
   install(PROGRAMS "${highway}" DESTINATION "${folder}" RENAME libhwy.so.1 ${ARGN})
 endfunction()
 
+# ebb_find_libraries_from(<folder> <result>): the run path of what is built there, relative: the same bytes in every clone.
+function(ebb_find_libraries_from folder result)
+  cmake_path(RELATIVE_PATH EBB_ONEDNN_PREFIX BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE prefix)
+  set(${result} "$ORIGIN;$ORIGIN/${prefix}/lib" PARENT_SCOPE)
+endfunction()
+
 # For a library that contains the layer: once it is installed, the libraries lie in a folder of their own beside it, where
 # they are in nobody's way: a system has a libgomp already.
 function(ebb_find_onednn_beside target)
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/ebb")
+  ebb_find_libraries_from("${PROJECT_BINARY_DIR}" built)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/ebb" BUILD_RPATH "${built}")
   ebb_install_libraries_beside(${CMAKE_INSTALL_LIBDIR}/ebb)
 endfunction()

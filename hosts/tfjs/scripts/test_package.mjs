@@ -18,6 +18,9 @@ const TERMS = [
   'fmt.txt',
   'nlohmann-json.txt',
   'kissfft.txt',
+  'libjpeg-turbo.txt',
+  'libpng.txt',
+  'zlib.txt',
 ];
 const NATIVE = 'ebb-tfjs-linux-x64';
 
