@@ -49,7 +49,7 @@ inline T ebb_init() {
 #endif
 
 /* Grows when a function or a struct field is added; the library serves all older versions. */
-#define EBB_ABI_VERSION 4
+#define EBB_ABI_VERSION 5
 
 typedef enum ebb_status {
   EBB_OK = 0,
@@ -522,6 +522,52 @@ EBB_API ebb_status ebb_report(ebb_context context, const ebb_report_options* opt
 
 /* Everything the books know, as docs/snapshot.md describes. */
 EBB_API ebb_status ebb_snapshot_write(const char* path);
+
+/* ---- Recording ------------------------------------------------------------------------------- */
+
+typedef enum ebb_record_mode {
+  EBB_RECORD_OFF = 0,
+  EBB_RECORD_COUNTERS = 1, /* what devices hold, ten times a second */
+  EBB_RECORD_SAMPLED = 2,  /* and each birth and end; where ebb_record_wants_site says so, with the
+                            * place that made it */
+  EBB_RECORD_FULL = 3      /* each with its place */
+} ebb_record_mode;
+
+typedef struct ebb_record_options {
+  uint32_t size;
+  uint32_t mode;         /* ebb_record_mode, not off */
+  const char* path;      /* the file, which is replaced; docs/recording.md describes it */
+  const char* name;      /* what is recorded, for people; may be null */
+  uint64_t max_bytes;    /* of the file and its older segments; 0: no limit */
+  uint64_t sample_bytes; /* a stack for about each so many bytes; 0: 512 KB */
+} ebb_record_options;
+
+/* One recording a process. The program never waits for it: what cannot be written in time is lost,
+ * and the recording says so. EBB_WRONG_STATE while there is one, EBB_DEVICE_ERROR where the file
+ * cannot be written. It ends with ebb_record_stop, or with the process; a process that is killed
+ * leaves what was written until a tenth of a second before. The child of a fork has none. */
+EBB_API ebb_status ebb_record_start(const ebb_record_options* options);
+/* At any time. EBB_WRONG_STATE without a recording. */
+EBB_API ebb_status ebb_record_set_mode(uint32_t mode); /* ebb_record_mode, not off */
+/* A line of text at this moment: an epoch, a request. */
+EBB_API ebb_status ebb_record_mark(const char* text);
+/* EBB_OK also without a recording. EBB_DEVICE_ERROR where it had to give up, and why. */
+EBB_API ebb_status ebb_record_stop(void);
+/* Whether a tensor of so many bytes is one whose place the host should give. Cheap; false without a
+ * recording. */
+EBB_API int ebb_record_wants_site(uint64_t bytes);
+/* What the host's collector manages now, for the counters of the recording. */
+EBB_API void ebb_record_host_heap(uint64_t bytes);
+
+typedef struct ebb_record_info {
+  uint32_t size;
+  uint32_t mode; /* ebb_record_mode; off: there is none, or it gave up */
+  uint64_t bytes, events, lost;
+  uint64_t sample_bytes;
+  uint32_t segments;
+  uint32_t failed; /* 1: it gave up; ebb_record_stop says why */
+} ebb_record_info;
+EBB_API ebb_status ebb_record_read(ebb_record_info* info);
 
 #ifdef __cplusplus
 }

@@ -254,7 +254,7 @@ Device* Device::find(std::string_view name) noexcept {
 Device::Device(DeviceIndex index, const std::string& name, DeviceOptions& options)
     : index_(index), kind_(options.kind), name_(&name), heap_(make_heap(options)) {
   if (heap_ != nullptr) {
-    limit_ = std::make_unique<LimitHeap>(*heap_);
+    limit_ = std::make_unique<LimitHeap>(*heap_, kEverything, static_cast<std::uint8_t>(index));
     pool_ = std::make_unique<Pool>(*limit_);
     link_ = heap_->link();
   }

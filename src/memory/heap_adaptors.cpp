@@ -1,6 +1,20 @@
 #include "ebb/memory/heap_adaptors.hpp"
 
+#include "ebb/memory/trace.hpp"
+
 namespace ebb {
+namespace {
+
+void trace_range(EventKind kind, const std::byte* base, std::size_t bytes,
+                 std::uint8_t device) noexcept {
+  if (!trace::on()) return;
+  trace::record({.id = reinterpret_cast<std::uint64_t>(base),
+                 .bytes = bytes,
+                 .kind = kind,
+                 .device = device});
+}
+
+}  // namespace
 
 // The bytes are counted before they are asked for, so that two threads cannot pass the limit
 // together.
@@ -10,7 +24,10 @@ bool LimitHeap::commit(std::byte* base, std::size_t bytes) noexcept {
     const std::size_t limit = this->limit();  // once: it may change meanwhile
     if (committed > limit || bytes > limit - committed) return false;
   } while (!committed_.compare_exchange_weak(committed, committed + bytes));
-  if (below().commit(base, bytes)) return true;
+  if (below().commit(base, bytes)) {
+    trace_range(EventKind::kCommit, base, bytes, device_);
+    return true;
+  }
   committed_.fetch_sub(bytes);
   return false;
 }
@@ -18,6 +35,7 @@ bool LimitHeap::commit(std::byte* base, std::size_t bytes) noexcept {
 void LimitHeap::decommit(std::byte* base, std::size_t bytes) noexcept {
   below().decommit(base, bytes);
   committed_.fetch_sub(bytes);
+  trace_range(EventKind::kDecommit, base, bytes, device_);
 }
 
 void FaultHeap::fail_at(std::uint64_t n, bool and_later) noexcept {

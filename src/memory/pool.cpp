@@ -29,7 +29,7 @@ std::uint64_t next_key() noexcept {
   trace::record({.id = reinterpret_cast<std::uint64_t>(block.data),
                  .bytes = bytes,
                  .kind = kind,
-                 .detail = std::uint16_t(stream_of(block))});
+                 .detail = std::uint8_t(stream_of(block))});
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Block Pool::allocate(std::size_t bytes, StreamId stream) noexcept {
   if (slot.key == (key_ | stream)) [[likely]] {
     if (const Block* popped = pop(*slot.cache, size_class)) [[likely]] {
       const Block block = *popped;
-      if (trace::on()) [[unlikely]]
+      if (trace::blocks_on()) [[unlikely]]
         trace_block(EventKind::kAllocate, block, kClassBytes[size_class]);
       return block;
     }
@@ -63,7 +63,8 @@ Block Pool::allocate(std::size_t bytes, StreamId stream) noexcept {
 Block Pool::allocate_small(std::uint32_t size_class, StreamId stream) noexcept {
   ThreadCache* cache = find_cache(*core_, key_ | stream, stream, true);
   const Block block = core_->allocate_small(cache, size_class, stream);
-  if (block && trace::on()) trace_block(EventKind::kAllocate, block, kClassBytes[size_class]);
+  if (block && trace::blocks_on())
+    trace_block(EventKind::kAllocate, block, kClassBytes[size_class]);
   return block;
 }
 
@@ -80,7 +81,7 @@ Block Pool::allocate_large(std::size_t bytes, StreamId stream) noexcept {
   } else {
     block = core_->allocate_large(cache, bytes, stream);
   }
-  if (trace::on() && block) [[unlikely]]
+  if (trace::blocks_on() && block) [[unlikely]]
     trace_block(EventKind::kAllocate, block, bytes);
   return block;
 }
@@ -91,7 +92,7 @@ void Pool::free(Block block) noexcept {
     return free_large(block);
   if (block.data == nullptr) [[unlikely]]
     return;
-  if (trace::on()) [[unlikely]]
+  if (trace::blocks_on()) [[unlikely]]
     trace_block(EventKind::kFree, block, kClassBytes[size_class]);
   const ThreadSlot& slot = t_slot;
   const std::uint64_t key = key_ | stream_of(block);
@@ -104,7 +105,7 @@ void Pool::free(Block block) noexcept {
 
 void Pool::free_large(Block block) noexcept {
   Chunk* chunk = chunk_of(block);
-  if (trace::on()) [[unlikely]]
+  if (trace::blocks_on()) [[unlikely]]
     trace_block(EventKind::kFree, block, chunk->bytes);
   const StreamId stream = stream_of(block);
   const ThreadSlot& slot = t_slot;
@@ -123,7 +124,7 @@ void Pool::free_large(Block block) noexcept {
 
 void Pool::free(Block block, UseNote* note) noexcept {
   if (note == nullptr) return free(block);
-  if (trace::on()) [[unlikely]]
+  if (trace::blocks_on()) [[unlikely]]
     trace_block(EventKind::kFree, block, block_bytes(block));
   core_->free_noted(block, note);
 }

@@ -1,41 +1,56 @@
 #include "ebb/memory/trace.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 
 namespace ebb {
 
 void EventRing::read_clock() noexcept {
   const auto time = std::chrono::steady_clock::now().time_since_epoch();
   time_ = std::uint64_t(std::chrono::nanoseconds(time).count());
+  stale_.store(false, std::memory_order_relaxed);
 }
 
 std::vector<TraceEvent> EventRing::snapshot(std::uint64_t since) const {
-  const std::uint64_t head = head_.load(std::memory_order_acquire);
-  std::uint64_t first = std::max(since, head > kEvents ? head - kEvents : 0);
-  if (first > head) first = head;
   std::vector<TraceEvent> events;
-  events.reserve(head - first);
+  std::uint64_t lost = 0;
+  read(since, events, lost);
+  return events;
+}
+
+std::uint64_t EventRing::read(std::uint64_t since, std::vector<TraceEvent>& events,
+                              std::uint64_t& lost) const {
+  const std::uint64_t head = head_.load(std::memory_order_acquire);
+  stale_.store(true, std::memory_order_relaxed);
+  const std::uint64_t first =
+      std::min(std::max(since, head > kEvents ? head - kEvents : 0), std::max(head, since));
+  const std::size_t start = events.size();
   for (std::uint64_t i = first; i < head; ++i) {
-    std::array<std::uint64_t, 4> words;
-    for (std::size_t w = 0; w < 4; ++w)
+    std::array<std::uint64_t, kWords> words;
+    for (std::size_t w = 0; w < kWords; ++w)
       words[w] = slots_[i % kEvents][w].load(std::memory_order_acquire);
     events.push_back(unpack(words));
   }
   const std::uint64_t later = head_.load(std::memory_order_relaxed);
   const std::uint64_t safe = later >= kEvents ? later - kEvents + 1 : 0;  // the rest may be torn
-  if (safe > first)
-    events.erase(events.begin(), events.begin() + std::ptrdiff_t(std::min<std::uint64_t>(
-                                                      safe - first, events.size())));
-  return events;
+  const std::uint64_t torn =
+      safe > first ? std::min<std::uint64_t>(safe - first, events.size() - start) : 0;
+  const auto begin = events.begin() + std::ptrdiff_t(start);
+  events.erase(begin, begin + std::ptrdiff_t(torn));
+  if (since < head) lost += first - since + torn;
+  return std::max(head, since);
 }
 
 namespace trace {
 namespace detail {
-std::atomic<bool> enabled{false};
+std::atomic<std::uint8_t> wanted{0};
 constinit thread_local EventRing* ring = nullptr;
 }  // namespace detail
 
@@ -48,10 +63,12 @@ struct Rings {
   struct Entry {
     std::unique_ptr<EventRing> ring;
     bool taken = false;
+    std::uint32_t thread = 0;
     std::uint64_t cleared_at = 0;
   };
   std::mutex mutex;
   std::vector<Entry> entries;
+  std::atomic<std::uint64_t> unrecorded{0};  // events of threads that have no ring
 };
 
 Rings& rings() {
@@ -74,31 +91,67 @@ struct RingLease {
 constinit thread_local bool RingLease::ended = false;
 
 EventRing* take_ring() {
+  const auto thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   const std::lock_guard lock(rings().mutex);
   for (Rings::Entry& entry : rings().entries) {
     if (entry.taken) continue;
     entry.taken = true;
+    entry.thread = thread;
     return entry.ring.get();
   }
-  rings().entries.push_back({std::make_unique<EventRing>(), true, 0});
+  rings().entries.push_back({std::make_unique<EventRing>(), true, thread, 0});
   return rings().entries.back().ring.get();
 }
 
 }  // namespace
 
-void detail::record_first(std::uint64_t id, std::uint64_t bytes, std::uint64_t rest) noexcept {
-  if (RingLease::ended) return;
+void detail::record_first(const TraceEvent& event) noexcept {
+  const auto lose = [] { rings().unrecorded.fetch_add(1, std::memory_order_relaxed); };
+  if (RingLease::ended) return lose();
   thread_local RingLease lease;
   try {
     ring = take_ring();
   } catch (const std::bad_alloc&) {
-    return;
+    return lose();
   }
   static_cast<void>(lease);
-  ring->push(id, bytes, rest);
+  ring->push(event);
 }
 
-void set(bool enabled) noexcept { detail::enabled.store(enabled, std::memory_order_relaxed); }
+namespace {
+
+void want(std::uint8_t what, bool on) noexcept {
+  if (on) {
+    detail::wanted.fetch_or(what, std::memory_order_relaxed);
+  } else {
+    detail::wanted.fetch_and(static_cast<std::uint8_t>(~what), std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
+void set(bool tracing) noexcept { want(detail::kTracing, tracing); }
+void set_recording(bool recording) noexcept { want(detail::kRecording, recording); }
+
+Tail::Tail() {
+  find_rings();
+  for (Place& place : places_) place.next = place.ring->pushed();
+  newly_unrecorded();
+}
+
+void Tail::find_rings() {
+  const std::lock_guard lock(rings().mutex);
+  const auto& entries = rings().entries;  // rings are never destroyed, and keep their order
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i == places_.size()) places_.push_back({entries[i].ring.get(), 0, 0});
+    places_[i].thread = entries[i].thread;
+  }
+}
+
+std::uint64_t Tail::newly_unrecorded() noexcept {
+  const std::uint64_t now = rings().unrecorded.load(std::memory_order_relaxed);
+  return now - std::exchange(unrecorded_, now);
+}
 
 std::vector<TraceEvent> snapshot() {
   const std::lock_guard lock(rings().mutex);

@@ -273,6 +273,18 @@ void ContextBody::enter_storage(Storage& storage, Device& device, std::uint64_t 
   add_pressure(bytes);
 }
 
+// What an event says of a storage: its block's address is its name there, or, where the memory is
+// another runtime's, its record's.
+TraceEvent ContextBody::storage_event(const Storage& storage, EventKind kind) const noexcept {
+  const void* name = storage.block.data == nullptr ? static_cast<const void*>(&storage)
+                                                   : static_cast<const void*>(storage.block.data);
+  return {.bytes = storage.bytes,
+          .storage = reinterpret_cast<std::uint64_t>(name),
+          .kind = kind,
+          .device = static_cast<std::uint8_t>(storage.device->index()),
+          .flags = options_.backing ? kBacking : std::uint8_t{0}};
+}
+
 void ContextBody::enter(TensorRecord& record, Storage& storage, Region& region,
                         const Entry& entry) noexcept {
   const bool watched = (entry.flags & TensorRecord::kUnwatched) == 0;
@@ -291,11 +303,12 @@ void ContextBody::enter(TensorRecord& record, Storage& storage, Region& region,
   ledger(*storage.device).tensor_born(watched);
   add_pressure(options_.name_bytes);
   if (trace::on()) [[unlikely]] {
-    trace::record({.id = record.name(),
-                   .bytes = storage.bytes,
-                   .site = entry.site,
-                   .kind = kTensorBorn,
-                   .detail = static_cast<std::uint16_t>(entry.dtype)});
+    TraceEvent event = storage_event(storage, kTensorBorn);
+    event.id = record.name();
+    event.site = entry.site;
+    event.detail = static_cast<std::uint8_t>(entry.dtype);
+    event.flags |= storage.tensors == 1 ? kWithStorage : 0;
+    trace::record(event);
   }
 }
 
@@ -326,6 +339,8 @@ void ContextBody::rebook(ContextId id, Handle handle, Device* device, std::uint6
   if (bytes > storage.bytes) born_bytes_ += bytes - storage.bytes;
   add_pressure(bytes - storage.bytes);
   storage.bytes = bytes;
+  if (trace::on()) [[unlikely]]
+    trace::record(storage_event(storage, kStorageRebooked));
 }
 
 // ---- end
@@ -374,13 +389,6 @@ void ContextBody::end_unlinked(TensorRecord& record, Reason reason, EndBatch& ba
   ledger(*storage.device).tensor_ended(reason, watched);
   take_pressure(options_.name_bytes);
   batch.count_tensor();
-  if (trace::on()) [[unlikely]] {
-    trace::record({.id = record.name(),
-                   .bytes = storage.bytes,
-                   .site = ending_site,
-                   .kind = kTensorEnded,
-                   .detail = static_cast<std::uint16_t>(reason)});
-  }
   if (storage.block.data == nullptr && batch.for_host()) {
     batch.add_ended({.handle = record.name(),
                      .tag = record.tag,
@@ -392,18 +400,28 @@ void ContextBody::end_unlinked(TensorRecord& record, Reason reason, EndBatch& ba
   if (record.has(TensorRecord::kStrided)) [[unlikely]]
     layouts_.release(*record.layout);
   storage.unwatched -= watched ? 0 : 1;
-  if (--storage.tensors == 0) end_storage(storage, reason, batch);
+  if (trace::on()) [[unlikely]] {
+    TraceEvent event = storage_event(storage, kTensorEnded);
+    event.id = record.name();
+    event.site = ending_site;
+    event.detail = static_cast<std::uint8_t>(reason);
+    if (--storage.tensors == 0) event.flags |= end_storage(storage, reason, batch);
+    trace::record(event);
+  } else if (--storage.tensors == 0) {
+    end_storage(storage, reason, batch);
+  }
   leave_table(record);
 }
 
 // Its last tensor has ended. New references need a tensor and the lock, so a count of one is final.
-void ContextBody::end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept {
+// Returns what an event says of it.
+std::uint8_t ContextBody::end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept {
   if (storage.key != 0) keys_.erase(storage);
   const bool held = storage.refs.load(std::memory_order_acquire) != 1 &&
                     storage.refs.fetch_sub(1, std::memory_order_acq_rel) != 1;
   ledger(*storage.device).storage_ended(reason, storage.bytes, held);
   take_pressure(storage.bytes);
-  if (held) return;
+  if (held) return kWithStorage | kStillHeld;
   batch.count_bytes(storage.bytes);
   if (storage.block.data != nullptr) {
     batch.add_freed(storage);
@@ -411,6 +429,7 @@ void ContextBody::end_storage(Storage& storage, Reason reason, EndBatch& batch) 
     storage.device->foreign_ended(storage.bytes);
   }
   storages_.release(storage);
+  return kWithStorage;
 }
 
 // Makes the name stale. A slot that is on its way through the orphan queue comes free there.

@@ -79,6 +79,7 @@ class ContextBody {
   friend class StorageRef;
   friend class ContextRegistry;
   friend class SnapshotWriter;
+  friend class LiveWalk;
   class EndBatch;
   template <std::size_t kMost>
   class EndBatchOf;
@@ -147,9 +148,10 @@ class ContextBody {
   void enter_storage(Storage& storage, Device& device, std::uint64_t bytes) noexcept;
   void book_foreign(Device& device, std::uint64_t bytes) noexcept;
   void enter(TensorRecord& record, Storage& storage, Region& region, const Entry& entry) noexcept;
+  TraceEvent storage_event(const Storage& storage, EventKind kind) const noexcept;
   void end(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
   void end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
-  void end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept;
+  std::uint8_t end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept;
   void leave_table(TensorRecord& record) noexcept;
   void leave_waiting(TensorRecord& record) noexcept;
   void notice(TensorRecord& record) noexcept;

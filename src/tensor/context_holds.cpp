@@ -4,6 +4,7 @@
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
+#include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/context_body.hpp"
 #include "tensor/end_batch.hpp"
@@ -127,6 +128,8 @@ void StorageRef::last_released(Storage& storage) noexcept {
   {
     std::lock_guard guard(context.lock_);
     context.ledger(*storage.device).hold_ended(storage.bytes);
+    if (trace::on()) [[unlikely]]
+      trace::record(context.storage_event(storage, kHoldEnded));
     if (storage.block.data != nullptr) {
       batch.add_freed(storage);
     } else {

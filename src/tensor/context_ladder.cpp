@@ -222,7 +222,7 @@ std::uint64_t ContextBody::run_collector(Collection kind) {
   if (cost == kCannotCollect) return cost;
   if (cost == 0) cost = std::max<std::uint64_t>(steady_ns() - start, 1);
   if (trace::on()) {
-    trace::record({.id = cost, .kind = kCollected, .detail = static_cast<std::uint16_t>(kind)});
+    trace::record({.id = cost, .kind = kCollected, .detail = static_cast<std::uint8_t>(kind)});
   }
   return cost;
 }

@@ -5,6 +5,7 @@
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
+#include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
 #include "tensor/block_guard.hpp"
 #include "tensor/context_body.hpp"
@@ -151,7 +152,15 @@ void ContextBody::rebind(TensorRecord& record, Storage& storage, EndBatch& batch
   record.tag = 0;
   record.storage = &storage;
   ++storage.tensors;
-  if (--old.tensors == 0) end_storage(old, Reason::kDisposed, batch);
+  TraceEvent ended = storage_event(old, kStorageEnded);
+  const bool last = --old.tensors == 0;
+  if (last) ended.flags |= end_storage(old, Reason::kDisposed, batch);
+  if (!trace::on()) return;
+  TraceEvent rebound = storage_event(storage, kTensorRebound);
+  rebound.id = record.name();
+  trace::record(storage_event(storage, kStorageBorn));
+  trace::record(rebound);
+  if (last) trace::record(ended);
 }
 
 // What the operand holds keeps the body from serving another context meanwhile.
@@ -192,6 +201,12 @@ void ContextBody::make_dense(ContextId id, Handle handle, Operand& operand) {
     } else {  // it has ended: nobody's but the operand's
       ledger(device).storage_ended(Reason::kDisposed, storage.bytes, true);
       take_pressure(storage.bytes);
+      if (trace::on()) {
+        trace::record(storage_event(storage, kStorageBorn));
+        TraceEvent ended = storage_event(storage, kStorageEnded);
+        ended.flags |= kWithStorage | kStillHeld;
+        trace::record(ended);
+      }
       old = std::move(operand.memory);
       operand.memory = StorageRef(storage);
       operand.data = storage.block.data;

@@ -73,6 +73,8 @@ Region& ContextBody::open_to(Lock& lock, RegionId id, std::string_view who) {
 void ContextBody::made_at(ContextId id, Handle handle, SiteId site) {
   Lock lock = enter(id, "made_at");
   live(lock, handle, "made_at").site = site;
+  if (trace::on()) [[unlikely]]
+    trace::record({.id = handle, .site = site, .kind = kTensorMadeAt});
 }
 
 TensorInfo ContextBody::describe(ContextId id, Handle handle) {

@@ -24,6 +24,8 @@ std::string_view name_of(EventKind kind) {
   if (kind == EventKind::kFree) return "free";
   if (kind == kTensorBorn) return "born";
   if (kind == kTensorEnded) return "ended";
+  if (kind == EventKind::kCommit) return "commit";
+  if (kind == EventKind::kDecommit) return "decommit";
   return kind == kCollected ? "collected" : "other";
 }
 

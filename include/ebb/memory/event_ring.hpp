@@ -1,6 +1,6 @@
 // EventRing: the last n events of one thread, readable from another while it writes.
 //
-// One writer. Each event is four atomic words, so a reader can at worst see a mixture of two
+// One writer. Each event is five atomic words, so a reader can at worst see a mixture of two
 // events, and it throws those away: before the writer overwrites the slot of event i - n it has
 // published head = i, so whatever is at or below head - n after the copy may be torn. (Words are
 // stored with release and loaded with acquire: who sees a new word sees that head too. On x86 these
@@ -16,23 +16,29 @@
 namespace ebb {
 
 // What happened; the values above kUser are for the layers that share the ring.
-enum class EventKind : std::uint16_t {
+enum class EventKind : std::uint8_t {
   kNone = 0,
   kAllocate = 1,  // pool: id = address, detail = stream
   kFree = 2,      // pool: id = address, detail = stream
+  kCommit = 3,    // a device's heap: id = address
+  kDecommit = 4,  // the same, given back
   kUser = 16,
 };
 
 struct TraceEvent {
   std::uint64_t id = 0;  // address or handle
   std::uint64_t bytes = 0;
-  std::uint32_t site = 0;  // interned stack, 0 = unknown
+  std::uint64_t storage = 0;  // the block's address, or what else names the storage while it lives
+  std::uint32_t site = 0;     // interned stack, 0 = unknown
   EventKind kind = EventKind::kNone;
-  std::uint16_t detail = 0;  // reason or stream
-  std::uint64_t time = 0;    // ns of the steady clock, coarse: read every kTimeEvery events
+  std::uint8_t detail = 0;  // reason, dtype or stream
+  std::uint8_t device = 0;  // index; 0: none
+  std::uint8_t flags = 0;   // by kind
+  // ns of the steady clock, coarse: read every kTimeEvery events and after each look of a reader
+  std::uint64_t time = 0;
   friend bool operator==(const TraceEvent&, const TraceEvent&) = default;
 };
-static_assert(sizeof(TraceEvent) == 32);
+static_assert(sizeof(TraceEvent) == 40);
 
 class EventRing {
  public:
@@ -42,16 +48,22 @@ class EventRing {
   EventRing() noexcept { read_clock(); }
 
   // Writer only. `event.time` is filled in here.
-  void push(const TraceEvent& event) noexcept { push(event.id, event.bytes, pack(event)); }
+  void push(const TraceEvent& event) noexcept {
+    push(event.id, event.bytes, event.storage, pack(event));
+  }
 
-  // The same, the rest of the event packed: three words stay in registers.
-  void push(std::uint64_t id, std::uint64_t bytes, std::uint64_t rest) noexcept {
+  // The same, the rest of the event packed: four words stay in registers.
+  void push(std::uint64_t id, std::uint64_t bytes, std::uint64_t storage,
+            std::uint64_t rest) noexcept {
+    if (stale_.load(std::memory_order_relaxed)) [[unlikely]]
+      read_clock();
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     Slot& slot = slots_[head % kEvents];
     slot[0].store(id, std::memory_order_release);
     slot[1].store(bytes, std::memory_order_release);
-    slot[2].store(rest, std::memory_order_release);
-    slot[3].store(time_, std::memory_order_release);
+    slot[2].store(storage, std::memory_order_release);
+    slot[3].store(rest, std::memory_order_release);
+    slot[4].store(time_, std::memory_order_release);
     head_.store(head + 1, std::memory_order_release);
     if ((head + 1) % kTimeEvery == 0) [[unlikely]]
       read_clock();  // last, so that nothing has to be kept over the call
@@ -59,30 +71,42 @@ class EventRing {
 
   // By shifts, not by a copy of the struct: short stores read back as one word would stall.
   static std::uint64_t pack(const TraceEvent& event) noexcept {
-    return event.site | std::uint64_t(event.kind) << 32 | std::uint64_t(event.detail) << 48;
+    return event.site | std::uint64_t(event.kind) << 32 | std::uint64_t(event.detail) << 40 |
+           std::uint64_t(event.device) << 48 | std::uint64_t(event.flags) << 56;
   }
 
   // Any thread: the events still there, oldest first. With `since`, only those pushed from that
   // count on.
   std::vector<TraceEvent> snapshot(std::uint64_t since = 0) const;
 
+  // Any thread: appends what was pushed from `since` on and is still there, and returns how many
+  // were pushed by then: the next `since`. What was overwritten before it could be read is added to
+  // `lost`. The next event has a fresh time.
+  std::uint64_t read(std::uint64_t since, std::vector<TraceEvent>& events,
+                     std::uint64_t& lost) const;
+
   // Events ever pushed.
   std::uint64_t pushed() const noexcept { return head_.load(std::memory_order_acquire); }
 
  private:
-  using Slot = std::array<std::atomic<std::uint64_t>, 4>;
+  static constexpr std::size_t kWords = 5;
+  using Slot = std::array<std::atomic<std::uint64_t>, kWords>;
 
-  static TraceEvent unpack(const std::array<std::uint64_t, 4>& words) noexcept {
+  static TraceEvent unpack(const std::array<std::uint64_t, kWords>& words) noexcept {
     return {.id = words[0],
             .bytes = words[1],
-            .site = std::uint32_t(words[2]),
-            .kind = EventKind(words[2] >> 32 & 0xFFFF),
-            .detail = std::uint16_t(words[2] >> 48),
-            .time = words[3]};
+            .storage = words[2],
+            .site = std::uint32_t(words[3]),
+            .kind = EventKind(words[3] >> 32 & 0xFF),
+            .detail = std::uint8_t(words[3] >> 40),
+            .device = std::uint8_t(words[3] >> 48),
+            .flags = std::uint8_t(words[3] >> 56),
+            .time = words[4]};
   }
   [[gnu::noinline]] void read_clock() noexcept;
 
   std::atomic<std::uint64_t> head_{0};
+  mutable std::atomic<bool> stale_{false};  // set by readers: so late an event has another time
   std::uint64_t time_ = 0;
   alignas(64) std::array<Slot, kEvents> slots_{};
 };

@@ -54,8 +54,10 @@ class HeapAdaptor : public Heap {
 // committed takes nothing away, it only refuses more.
 class LimitHeap final : public HeapAdaptor {
  public:
-  explicit LimitHeap(Heap& below, std::size_t limit = std::numeric_limits<std::size_t>::max())
-      : HeapAdaptor(below), limit_(limit) {}
+  // `device` is what recordings call it.
+  explicit LimitHeap(Heap& below, std::size_t limit = std::numeric_limits<std::size_t>::max(),
+                     std::uint8_t device = 0)
+      : HeapAdaptor(below), limit_(limit), device_(device) {}
 
   bool commit(std::byte* base, std::size_t bytes) noexcept override;
   void decommit(std::byte* base, std::size_t bytes) noexcept override;
@@ -67,6 +69,7 @@ class LimitHeap final : public HeapAdaptor {
  private:
   std::atomic<std::size_t> limit_;
   std::atomic<std::size_t> committed_{0};
+  const std::uint8_t device_;
 };
 
 // Fails on purpose. Every call that may fail (reserve, commit, record) is a fault point, numbered

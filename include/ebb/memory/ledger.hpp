@@ -24,9 +24,20 @@ inline constexpr std::size_t kReasons = 4;
 std::string_view name_of(Reason reason) noexcept;
 
 // What the ledger writes into the event rings while tracing is on.
-inline constexpr auto kTensorBorn = EventKind(16);   // id = handle, site = where, detail = dtype
-inline constexpr auto kTensorEnded = EventKind(17);  // id = handle, site = where, detail = Reason
-inline constexpr auto kCollected = EventKind(18);    // id = nanoseconds, detail = Collection
+inline constexpr auto kTensorBorn = EventKind(16);     // id = handle, site = where, detail = dtype
+inline constexpr auto kTensorEnded = EventKind(17);    // id = handle, site = where, detail = Reason
+inline constexpr auto kCollected = EventKind(18);      // id = nanoseconds, detail = Collection
+inline constexpr auto kTensorMadeAt = EventKind(19);   // id = handle, site = where, told later
+inline constexpr auto kTensorRebound = EventKind(20);  // id = handle, now over `storage`
+inline constexpr auto kStorageBorn = EventKind(21);    // for a tensor that there is
+inline constexpr auto kStorageEnded = EventKind(22);   // no tensor's any more, detail = Reason
+inline constexpr auto kStorageRebooked = EventKind(23);  // bytes and device are new
+inline constexpr auto kHoldEnded = EventKind(24);        // of a storage without a tensor
+
+// Flags of kTensorBorn, kTensorEnded and kStorageEnded.
+inline constexpr std::uint8_t kWithStorage = 1;  // the storage was born, or ended, with it
+inline constexpr std::uint8_t kStillHeld = 2;    // it ended, but something holds on to it
+inline constexpr std::uint8_t kBacking = 4;      // memory behind what another context books
 
 // How many, and how many bytes.
 struct Tally {

@@ -1,5 +1,8 @@
 // Event recording, switched at run time. Off: one relaxed load on the paths that would record. On:
 // each thread writes into a ring of its own, and anyone can take a snapshot of all rings.
+//
+// Two may want events: tracing (everything, the last of it for error messages and snapshots) and a
+// recording (what the ledger books and what devices commit), which reads the rings as they fill.
 #pragma once
 
 #include <atomic>
@@ -11,27 +14,67 @@
 namespace ebb::trace {
 
 namespace detail {
-extern std::atomic<bool> enabled;
+enum Want : std::uint8_t { kTracing = 1, kRecording = 2 };
+extern std::atomic<std::uint8_t> wanted;
 // The calling thread's ring, made at its first event.
 extern constinit thread_local EventRing* ring;
 // Makes the ring; where there is no memory for one, the event is lost.
-void record_first(std::uint64_t id, std::uint64_t bytes, std::uint64_t rest) noexcept;
+void record_first(const TraceEvent& event) noexcept;
 }  // namespace detail
 
-inline bool on() noexcept { return detail::enabled.load(std::memory_order_relaxed); }
-void set(bool enabled) noexcept;
+// Somebody wants the ledger's events.
+inline bool on() noexcept { return detail::wanted.load(std::memory_order_relaxed) != 0; }
+// The pool's, too.
+inline bool blocks_on() noexcept {
+  return (detail::wanted.load(std::memory_order_relaxed) & detail::kTracing) != 0;
+}
+void set(bool tracing) noexcept;
+void set_recording(bool recording) noexcept;
 
 // Records whether tracing is on or not; callers ask on() first.
 inline void record(const TraceEvent& event) noexcept {
-  const std::uint64_t rest = EventRing::pack(event);
   EventRing* ring = detail::ring;
   if (ring == nullptr) [[unlikely]]
-    return detail::record_first(event.id, event.bytes, rest);
-  ring->push(event.id, event.bytes, rest);
+    return detail::record_first(event);
+  ring->push(event);
 }
 
 // The events of all threads, those that have ended too, ordered by time.
 std::vector<TraceEvent> snapshot();
+
+// Reads all rings from where it was last time: one reader's place in them.
+class Tail {
+ public:
+  // At the end of every ring: what comes from now on.
+  Tail();
+
+  // Calls `use(thread, events)` for each ring that has new events, oldest first; `thread` is the
+  // system's number of the thread that writes it now. Returns how many were lost.
+  template <typename Use>
+  std::uint64_t read(Use&& use) {
+    std::uint64_t lost = newly_unrecorded();
+    find_rings();
+    for (Place& place : places_) {
+      events_.clear();
+      place.next = place.ring->read(place.next, events_, lost);
+      if (!events_.empty()) use(place.thread, events_);
+    }
+    return lost;
+  }
+
+ private:
+  struct Place {
+    const EventRing* ring;
+    std::uint32_t thread;
+    std::uint64_t next;
+  };
+  void find_rings();
+  std::uint64_t newly_unrecorded() noexcept;
+
+  std::vector<Place> places_;
+  std::vector<TraceEvent> events_;
+  std::uint64_t unrecorded_ = 0;
+};
 
 // Forgets all events so far (they stay in the rings, but no snapshot shows them).
 void clear() noexcept;

@@ -1,0 +1,74 @@
+#include "observe/lows.hpp"
+
+#include <algorithm>
+
+namespace ebb::observe {
+
+std::uint32_t Windows::at(std::uint64_t time, bool& halved) {
+  if (!begun_) {
+    begun_ = true;
+    begin_ = time;
+  }
+  halved = false;
+  const std::uint64_t since = time > begin_ ? time - begin_ : 0;
+  if (since / width_ >= kMost) {
+    width_ *= 2;
+    halved = true;
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(since / width_, kMost));
+}
+
+void Lows::reach(std::uint32_t window) {
+  if (lows_.size() <= window) lows_.resize(window + 1, now_);
+}
+
+void Lows::set(std::uint32_t window, double now) {
+  reach(window);
+  now_ = now;
+  lows_[window] = std::min(lows_[window], now);
+}
+
+void Lows::halve() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < lows_.size(); i += 2) {
+    lows_[kept++] = i + 1 < lows_.size() ? std::min(lows_[i], lows_[i + 1]) : lows_[i];
+  }
+  lows_.resize(kept);
+}
+
+std::vector<double> Lows::all(std::uint32_t window) const {
+  std::vector<double> values = lows_;
+  if (values.size() <= window) values.resize(window + 1, now_);
+  return values;
+}
+
+// A straight line through the lows. It is called growth where the line rises by enough, explains
+// most of what there is to see, and the lows of most windows are higher than those before: a step
+// (a model that is loaded, a cache that fills) is none.
+Growth growth_of(const std::vector<double>& lows, std::uint64_t width_ns, double least) {
+  Growth growth;
+  if (lows.empty()) return growth;
+  growth.level = lows.back();
+  const std::vector<double> y(lows.begin() + static_cast<std::ptrdiff_t>(lows.size() / 4),
+                              lows.end());
+  const auto n = static_cast<double>(y.size());
+  if (y.size() < 6) return growth;
+  double mean_x = (n - 1) / 2, mean_y = 0;
+  for (const double each : y) mean_y += each / n;
+  double xx = 0, xy = 0, yy = 0;
+  std::size_t rises = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double dx = static_cast<double>(i) - mean_x, dy = y[i] - mean_y;
+    xx += dx * dx;
+    xy += dx * dy;
+    yy += dy * dy;
+    rises += i > 0 && y[i] > y[i - 1] ? 1 : 0;
+  }
+  const double slope = xy / xx, rise = slope * (n - 1);
+  growth.per_second = slope * 1e9 / static_cast<double>(width_ns);
+  growth.growing = rise >= least && rise >= mean_y * 0.05 && xy * xy >= 0.75 * xx * yy &&
+                   static_cast<double>(rises) >= 0.4 * (n - 1);
+  return growth;
+}
+
+}  // namespace ebb::observe

@@ -1,0 +1,354 @@
+#include "observe/replay.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ebb/base/dtype.hpp"
+#include "observe/sampler.hpp"
+
+namespace ebb::observe {
+namespace {
+
+// The books are whatever a file says they are: sums wrap around instead of being refused.
+constexpr std::uint32_t kNotSampled = 0;
+
+std::string shape_text(const LiveTensor& tensor) {
+  std::string text(name_of(static_cast<DType>(tensor.birth.detail)));
+  text += '[';
+  for (std::size_t i = 0; i < std::min<std::size_t>(tensor.rank, kMaxRank); ++i) {
+    text += (i == 0 ? "" : ",") + std::to_string(tensor.dims[i]);
+  }
+  return text + ']';
+}
+
+}  // namespace
+
+std::string Replay::fact(std::string_view name) const {
+  const auto found = meta_.find(name);
+  return found == meta_.end() ? std::string() : found->second;
+}
+
+const std::string& Replay::site_text(std::uint32_t site) const {
+  static const std::string none;
+  const auto found = texts_.find(site);
+  return found == texts_.end() ? none : found->second;
+}
+
+void Replay::on_meta(const Meta& meta) {
+  const bool first = meta_.empty();
+  std::string unix_ns = fact("unix_ns"), steady_ns = fact("steady_ns");
+  meta_ = meta;
+  if (!first) {  // the clocks of the beginning
+    meta_["unix_ns"] = unix_ns;
+    meta_["steady_ns"] = steady_ns;
+  }
+  sampled_ = fact("mode") == std::to_string(static_cast<int>(Mode::kSampled));
+  sample_bytes_ = std::strtoull(fact("sample_bytes").c_str(), nullptr, 10);
+}
+
+void Replay::on_device(const DeviceEntry& device) { devices_[device.device] = device; }
+
+void Replay::on_site(std::uint32_t site, std::string_view text) { texts_[site] = text; }
+
+float Replay::weight_for(std::uint32_t site, std::uint64_t bytes) const {
+  if (!sampled_ || site == kNotSampled) return 1;
+  return static_cast<float>(weight_of(bytes, sample_bytes_));
+}
+
+void Replay::pass(std::uint64_t time) {
+  if (!begun_) {
+    begun_ = true;
+    begin_ = end_ = time;
+  }
+  end_ = std::max(end_, time);
+  for (bool halved = true; halved;) {
+    window_ = windows_.at(end_, halved);
+    if (!halved) break;
+    total_.halve();
+    for (auto& [site, books] : sites_) books.lows.halve();
+  }
+}
+
+void Replay::on_event(const ThreadEvent& each) {
+  const TraceEvent& event = each.event;
+  pass(event.time);
+  ++events_;
+  if (event.kind == kTensorBorn) return born(event, true);
+  if (event.kind == kTensorEnded) return ended(event);
+  if (event.kind == kStorageBorn) {
+    storage_born(event, 0, 1);
+  } else if (event.kind == kStorageEnded) {
+    storage_ended(event.storage, event.detail, (event.flags & kStillHeld) != 0);
+  } else if (event.kind == kStorageRebooked) {
+    rebooked(event);
+  } else if (event.kind == kTensorRebound) {
+    rebound(event);
+  } else if (event.kind == kTensorMadeAt) {
+    made_at(event);
+  } else if (event.kind == kHoldEnded) {
+    books_[event.device].held.remove(event.bytes);
+  } else if (event.kind == kCollected) {
+    ++collections_;
+    collecting_ns_ += event.id;
+  }
+}
+
+// ---- births and ends
+
+void Replay::born(const TraceEvent& event, bool count) {
+  if (tensors_.contains(event.id)) return;  // a checkpoint had it already
+  const float weight = weight_for(event.site, event.bytes);
+  const bool backing = (event.flags & kBacking) != 0;
+  tensors_[event.id] = {event.storage, event.site, event.device, weight, backing};
+  if (count) {
+    Books& books = books_[event.device];
+    ++books.created;
+    ++books.live;
+  }
+  if (!backing) {
+    SiteBooks& site = sites_[event.site];
+    site.live += weight;
+    if (count) site.created += weight;
+  }
+  if (!storages_.contains(event.storage) || (event.flags & kWithStorage) != 0) {
+    if (count) {
+      storage_born(event, event.site, weight);
+    } else {
+      const Storage storage{event.bytes, event.site, event.device, weight, backing};
+      storages_[event.storage] = storage;
+      add_live(storage, 1);
+    }
+  }
+  if (const auto early = early_ends_.find(event.id); early != early_ends_.end()) {
+    const TraceEvent end = early->second;
+    early_ends_.erase(early);
+    ended(end);
+  }
+}
+
+void Replay::ended(const TraceEvent& event) {
+  const auto found = tensors_.find(event.id);
+  if (found == tensors_.end()) {
+    early_ends_.emplace(event.id, event);
+    return;
+  }
+  const Tensor tensor = found->second;
+  tensors_.erase(found);
+  Books& books = books_[tensor.device];
+  --books.live;
+  ++books.ended[event.detail % kReasons];
+  if (!tensor.backing) sites_[tensor.site].live -= tensor.weight;
+  if ((event.flags & kWithStorage) != 0) {
+    storage_ended(tensor.storage, event.detail, (event.flags & kStillHeld) != 0);
+  }
+}
+
+void Replay::storage_born(const TraceEvent& event, std::uint32_t site, float weight) {
+  const Storage storage{event.bytes, site, event.device, weight, (event.flags & kBacking) != 0};
+  storages_[event.storage] = storage;
+  Books& books = books_[event.device];
+  books.created_storages.add(event.bytes);
+  books.storages.add(event.bytes);
+  if (!storage.backing) {
+    sites_[site].created_bytes += static_cast<double>(event.bytes) * weight;
+  }
+  add_live(storage, 1);
+}
+
+void Replay::storage_ended(std::uint64_t name, std::uint8_t reason, bool held) {
+  const auto found = storages_.find(name);
+  if (found == storages_.end()) return;
+  const Storage storage = found->second;
+  storages_.erase(found);
+  Books& books = books_[storage.device];
+  books.storages.remove(storage.bytes);
+  books.ended_bytes[reason % kReasons] += storage.bytes;
+  if (held) books.held.add(storage.bytes);
+  add_live(storage, -1);
+  if (!storage.backing) {
+    sites_[storage.site].ended_bytes[reason % kReasons] +=
+        static_cast<double>(storage.bytes) * storage.weight;
+  }
+}
+
+void Replay::rebooked(const TraceEvent& event) {
+  const auto found = storages_.find(event.storage);
+  if (found == storages_.end()) return;
+  Storage& storage = found->second;
+  std::uint64_t tensors = 0;
+  if (storage.device != event.device) {
+    for (auto& [id, tensor] : tensors_) {
+      if (tensor.storage != event.storage) continue;
+      tensor.device = event.device;
+      ++tensors;
+    }
+  }
+  Books& from = books_[storage.device];
+  Books& to = books_[event.device];
+  add_live(storage, -1);
+  from.created_storages.remove(storage.bytes);
+  from.storages.remove(storage.bytes);
+  from.created -= tensors;
+  from.live -= tensors;
+  storage.bytes = event.bytes;
+  storage.device = event.device;
+  to.created_storages.add(event.bytes);
+  to.storages.add(event.bytes);
+  to.created += tensors;
+  to.live += tensors;
+  add_live(storage, 1);
+}
+
+void Replay::rebound(const TraceEvent& event) {
+  const auto tensor = tensors_.find(event.id);
+  const auto storage = storages_.find(event.storage);
+  if (tensor == tensors_.end() || storage == storages_.end()) return;
+  tensor->second.storage = event.storage;
+  add_live(storage->second, -1);
+  storage->second.site = tensor->second.site;
+  storage->second.weight = tensor->second.weight;
+  add_live(storage->second, 1);
+}
+
+void Replay::made_at(const TraceEvent& event) {
+  const auto found = tensors_.find(event.id);
+  if (found == tensors_.end() || found->second.backing) return;
+  Tensor& tensor = found->second;
+  const auto storage = storages_.find(tensor.storage);
+  const bool moves = storage != storages_.end() && storage->second.site == tensor.site;
+  const float weight =
+      storage == storages_.end() ? 1 : weight_for(event.site, storage->second.bytes);
+  for (const double sign : {-1.0, 1.0}) {
+    SiteBooks& books = sites_[tensor.site];
+    books.live += sign * tensor.weight;
+    books.created += sign * tensor.weight;
+    if (moves) {
+      books.created_bytes +=
+          sign * static_cast<double>(storage->second.bytes) * storage->second.weight;
+      add_live(storage->second, sign);
+    }
+    if (sign > 0) break;
+    tensor.site = event.site;
+    tensor.weight = weight;
+    if (moves) {
+      storage->second.site = event.site;
+      storage->second.weight = weight;
+    }
+  }
+}
+
+void Replay::add_live(const Storage& storage, double sign) {
+  if (storage.backing) return;
+  const double bytes = sign * static_cast<double>(storage.bytes);
+  SiteBooks& site = sites_[storage.site];
+  site.live_bytes += bytes * storage.weight;
+  site.lows.set(window_, site.live_bytes);
+  total_.set(window_, total_.now() + bytes);
+  note_peak();
+}
+
+// Not at every byte: the copy costs as much as there are sites.
+void Replay::note_peak() {
+  if (total_.now() <= peak_ * 1.01) return;
+  peak_ = total_.now();
+  for (auto& [id, site] : sites_) site.at_peak = site.live_bytes;
+}
+
+// ---- the rest
+
+void Replay::on_checkpoint(const Checkpoint& checkpoint) {
+  pass(checkpoint.time);
+  // Where events go on, they are the better books: tensors are born and end during the walk.
+  const bool known =
+      events_ != 0 && !uncertain_ &&
+      (checkpoint.because == Because::kRotated ||
+       (checkpoint.because == Because::kStopped && lost_ == 0 && agrees(checkpoint)));
+  if (!known) take_over(checkpoint);
+  uncertain_ = false;
+  note_shapes(checkpoint);
+}
+
+bool Replay::agrees(const Checkpoint& checkpoint) const {
+  return checkpoint.tensors.size() == tensors_.size() &&
+         std::ranges::all_of(checkpoint.tensors, [&](const LiveTensor& tensor) {
+           return tensors_.contains(tensor.birth.id);
+         });
+}
+
+void Replay::take_over(const Checkpoint& checkpoint) {
+  std::unordered_set<std::uint64_t> alive;
+  for (const LiveTensor& tensor : checkpoint.tensors) alive.insert(tensor.birth.id);
+  std::uint64_t gone = 0;
+  for (auto it = tensors_.begin(); it != tensors_.end();) {
+    if (alive.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    if (!it->second.backing) sites_[it->second.site].live -= it->second.weight;
+    it = tensors_.erase(it);
+    ++gone;
+  }
+  std::unordered_set<std::uint64_t> in_use;
+  std::uint64_t came = 0;
+  for (const LiveTensor& tensor : checkpoint.tensors) {
+    came += tensors_.contains(tensor.birth.id) ? 0 : 1;
+    TraceEvent birth = tensor.birth;
+    birth.flags = static_cast<std::uint8_t>(birth.flags & ~kWithStorage);
+    born(birth, false);
+    correct(birth);
+    in_use.insert(birth.storage);
+  }
+  for (auto it = storages_.begin(); it != storages_.end();) {
+    if (in_use.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    add_live(it->second, -1);
+    it = storages_.erase(it);
+  }
+  if (!uncertain_ && events_ != 0 && checkpoint.because == Because::kStopped) {
+    disagreements_ += gone + came;
+  }
+  for (const DeviceBooks& each : checkpoint.books) books_[each.device] = each.books;
+}
+
+// What became of it may have been lost: rebooked, made dense.
+void Replay::correct(const TraceEvent& birth) {
+  if (const auto tensor = tensors_.find(birth.id); tensor != tensors_.end()) {
+    tensor->second.storage = birth.storage;
+    tensor->second.device = birth.device;
+  }
+  const auto storage = storages_.find(birth.storage);
+  if (storage == storages_.end() || storage->second.bytes == birth.bytes) return;
+  add_live(storage->second, -1);
+  storage->second.bytes = birth.bytes;
+  storage->second.device = birth.device;
+  add_live(storage->second, 1);
+}
+
+void Replay::note_shapes(const Checkpoint& checkpoint) {
+  for (auto& [id, site] : sites_) site.shapes.clear();
+  for (const LiveTensor& tensor : checkpoint.tensors) {
+    if ((tensor.birth.flags & kBacking) == 0)
+      ++sites_[tensor.birth.site].shapes[shape_text(tensor)];
+  }
+}
+
+// A segment begins with those of the segments before it: what is known already is skipped.
+void Replay::on_counters(const Counters& counters) {
+  if (!counters_.empty() && counters.time <= counters_.back().time) return;
+  pass(counters.time);
+  counters_.push_back(counters);
+}
+
+void Replay::on_mark(std::uint64_t time, std::string_view text) {
+  marks_.push_back({time, std::string(text)});
+}
+
+void Replay::on_lost(std::uint64_t time, std::uint64_t events) {
+  pass(time);
+  lost_ += events;
+  uncertain_ = true;
+}
+
+}  // namespace ebb::observe

@@ -1,0 +1,125 @@
+// Plays a recording back into books: who lives at its end, made where, and how that came about.
+//
+// Events of different threads may come in another order than they happened: an end may stand before
+// its birth, and waits for it. After a loss the checkpoint decides who lives; of what was lost the
+// books' figures are kept as the ledger had them then.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "observe/lows.hpp"
+#include "observe/recording_reader.hpp"
+
+namespace ebb::observe {
+
+// What a place made. In a sampled recording figures of tensors are estimates.
+struct SiteBooks {
+  double created = 0, created_bytes = 0;
+  double live = 0, live_bytes = 0;
+  double at_peak = 0;  // bytes when all sites together had most
+  std::array<double, kReasons> ended_bytes{};
+  Lows lows;
+  std::map<std::string, std::uint64_t> shapes;  // of those alive at the last checkpoint
+};
+
+struct Mark {
+  std::uint64_t time = 0;
+  std::string text;
+};
+
+class Replay : public RecordingVisitor {
+ public:
+  void on_meta(const Meta& meta) override;
+  void on_device(const DeviceEntry& device) override;
+  void on_site(std::uint32_t site, std::string_view text) override;
+  void on_event(const ThreadEvent& event) override;
+  void on_checkpoint(const Checkpoint& checkpoint) override;
+  void on_counters(const Counters& counters) override;
+  void on_mark(std::uint64_t time, std::string_view text) override;
+  void on_lost(std::uint64_t time, std::uint64_t events) override;
+
+  const Meta& meta() const noexcept { return meta_; }
+  std::string fact(std::string_view name) const;
+  const std::map<std::uint8_t, DeviceEntry>& devices() const noexcept { return devices_; }
+  const std::string& site_text(std::uint32_t site) const;
+  // By device: as the ledger's, but for peaks and unwatched tensors, which a recording does not have.
+  const std::map<std::uint8_t, Books>& books() const noexcept { return books_; }
+  const std::map<std::uint32_t, SiteBooks>& sites() const noexcept { return sites_; }
+  const std::vector<Counters>& counters() const noexcept { return counters_; }
+  const std::vector<Mark>& marks() const noexcept { return marks_; }
+  // Of all devices, what backs others' tensors left out: exact.
+  const Lows& total() const noexcept { return total_; }
+  double peak() const noexcept { return peak_; }
+
+  bool sampled() const noexcept { return sampled_; }
+  std::uint64_t events() const noexcept { return events_; }
+  std::uint64_t lost() const noexcept { return lost_; }
+  bool uncertain() const noexcept { return uncertain_; }
+  // Tensors on which a checkpoint and the events before it did not agree, though none were lost.
+  std::uint64_t disagreements() const noexcept { return disagreements_; }
+  std::uint64_t collections() const noexcept { return collections_; }
+  std::uint64_t collecting_ns() const noexcept { return collecting_ns_; }
+  std::uint64_t begin() const noexcept { return begin_; }
+  std::uint64_t end() const noexcept { return end_; }
+  std::uint32_t window() const noexcept { return window_; }
+  std::uint64_t window_width() const noexcept { return windows_.width(); }
+  std::size_t live_tensors() const noexcept { return tensors_.size(); }
+
+ private:
+  struct Tensor {
+    std::uint64_t storage = 0;
+    std::uint32_t site = 0;
+    std::uint8_t device = 0;
+    float weight = 1;
+    bool backing = false;
+  };
+  struct Storage {
+    std::uint64_t bytes = 0;
+    std::uint32_t site = 0;
+    std::uint8_t device = 0;
+    float weight = 1;
+    bool backing = false;
+  };
+
+  void pass(std::uint64_t time);
+  void born(const TraceEvent& event, bool count);
+  void ended(const TraceEvent& event);
+  void storage_born(const TraceEvent& event, std::uint32_t site, float weight);
+  void storage_ended(std::uint64_t name, std::uint8_t reason, bool held);
+  void rebooked(const TraceEvent& event);
+  void rebound(const TraceEvent& event);
+  void made_at(const TraceEvent& event);
+  void add_live(const Storage& storage, double sign);
+  void note_peak();
+  bool agrees(const Checkpoint& checkpoint) const;
+  void take_over(const Checkpoint& checkpoint);
+  void correct(const TraceEvent& birth);
+  void note_shapes(const Checkpoint& checkpoint);
+  float weight_for(std::uint32_t site, std::uint64_t bytes) const;
+
+  Meta meta_;
+  bool sampled_ = false;
+  std::uint64_t sample_bytes_ = 0;
+  std::map<std::uint8_t, DeviceEntry> devices_;
+  std::unordered_map<std::uint32_t, std::string> texts_;
+  std::map<std::uint8_t, Books> books_;
+  std::map<std::uint32_t, SiteBooks> sites_;
+  std::unordered_map<std::uint64_t, Tensor> tensors_;
+  std::unordered_map<std::uint64_t, Storage> storages_;
+  std::unordered_map<std::uint64_t, TraceEvent> early_ends_;
+  std::vector<Counters> counters_;
+  std::vector<Mark> marks_;
+  Windows windows_;
+  std::uint32_t window_ = 0;
+  Lows total_;
+  double peak_ = 0;
+  bool begun_ = false, uncertain_ = false;
+  std::uint64_t events_ = 0, lost_ = 0, disagreements_ = 0, collections_ = 0, collecting_ns_ = 0;
+  std::uint64_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace ebb::observe

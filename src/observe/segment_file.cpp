@@ -1,0 +1,104 @@
+#include "observe/segment_file.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/file_calls.hpp"
+#include "ebb/base/bytes.hpp"
+#include "ebb/base/error.hpp"
+#include "observe/crc32c.hpp"
+
+namespace ebb::observe {
+namespace {
+
+void put_little(std::uint8_t* to, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(value >> 8 * i);
+}
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  raise(ErrorKind::kDevice, "[record] cannot write {}: {}", path,
+        std::generic_category().message(error));
+}
+
+}  // namespace
+
+SegmentFile::SegmentFile(std::string path, std::uint64_t most)
+    : path_(std::move(path)), most_(most) {
+  if (most != 0 && most < kLeastBytes) {
+    raise(ErrorKind::kInvalidArgument, "[record] a limit of {} was given, at least {} is needed",
+          format_bytes(most), format_bytes(kLeastBytes));
+  }
+  open();
+}
+
+SegmentFile::~SegmentFile() {
+  if (file_ >= 0) FileCalls::current().close(file_);
+}
+
+// Whoever may write the folder could put a link there to have another file overwritten.
+void SegmentFile::open() {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+  file_ = uninterrupted([&] { return FileCalls::current().open(path_.c_str(), kFlags, 0600); });
+  if (file_ < 0) fail(path_, errno);
+  std::array<std::uint8_t, kFileHeader> header{};
+  std::copy(kMagic.begin(), kMagic.end(), header.begin());
+  put_little(&header[8], kMajor, 2);
+  put_little(&header[10], kMinor, 2);
+  in_segment_ = 0;
+  put(header.data(), header.size());
+}
+
+void SegmentFile::put(const std::uint8_t* bytes, std::size_t count) {
+  in_segment_ += count;
+  bytes_ += count;
+  while (count != 0) {
+    const ssize_t written =
+        uninterrupted([&] { return FileCalls::current().write(file_, bytes, count); });
+    if (written <= 0) fail(path_, written < 0 ? errno : ENOSPC);
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+void SegmentFile::write(BlockType type, const WireWriter& payload) {
+  const std::vector<std::uint8_t>& body = payload.bytes();
+  std::vector<std::uint8_t> block(kBlockHeader);
+  block[0] = static_cast<std::uint8_t>(type);
+  put_little(&block[4], body.size(), 4);
+  put_little(&block[8], body.size(), 4);  // as it is stored: nothing packs it further
+  put_little(&block[12], crc32c(body, crc32c({block.data(), 12})), 4);
+  block.insert(block.end(), body.begin(), body.end());
+  put(block.data(), block.size());
+}
+
+void SegmentFile::opening_ends() {
+  if (most_ == 0 || in_segment_ <= most_in_segment() / 2) return;
+  raise(ErrorKind::kWrongState,
+        "[record] the live tensors alone take {} in a recording of at most {}: give it more",
+        format_bytes(in_segment_), format_bytes(most_));
+}
+
+std::size_t SegmentFile::block_bytes() const noexcept {
+  constexpr std::size_t kUsual = 64u << 10;
+  return most_ == 0 ? kUsual : std::min<std::size_t>(kUsual, most_in_segment() / 8);
+}
+
+std::string SegmentFile::name_of(std::uint32_t segment) const {
+  return fmt::format("{}.{}", path_, segment);
+}
+
+void SegmentFile::rotate() {
+  FileCalls& calls = FileCalls::current();
+  calls.close(std::exchange(file_, -1));
+  const std::string kept = name_of(segment_);
+  if (calls.rename(path_.c_str(), kept.c_str()) != 0) fail(kept, errno);
+  ++segment_;
+  if (segment_ >= kSegments) calls.unlink(name_of(segment_ - kSegments).c_str());
+  open();
+}
+
+}  // namespace ebb::observe

@@ -1,0 +1,72 @@
+#include "tensor/live_tensors.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "tensor/context_body.hpp"
+#include "tensor/context_registry.hpp"
+
+namespace ebb {
+
+class LiveWalk {
+ public:
+  // Contexts are never destroyed; one that is recycled meanwhile is found empty.
+  static std::vector<ContextBody*> contexts() {
+    std::vector<ContextBody*> all;
+    ContextRegistry::instance().for_each([&](ContextBody& context) { all.push_back(&context); });
+    return all;
+  }
+
+  static bool copy(ContextBody& context, std::size_t chunk, std::vector<LiveRow>& rows) {
+    rows.clear();
+    rows.reserve(SlotSpace<TensorRecord>::kChunkSlots);
+    std::lock_guard guard(context.lock_);
+    if (chunk >= context.records_.chunk_count()) return false;
+    for (const TensorRecord& record : context.records_.chunk(chunk)) {
+      if (record.live() && !record.has(TensorRecord::kHold)) rows.push_back(row(context, record));
+    }
+    return true;
+  }
+
+  static Books books(ContextBody& context, const Device& device) {
+    std::lock_guard guard(context.lock_);
+    return context.books(&device);
+  }
+  static std::uint64_t orphans(const ContextBody& context) {
+    return context.options_.backing ? 0 : context.waiting_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static LiveRow row(const ContextBody& context, const TensorRecord& record) {
+    LiveRow row{.birth = context.storage_event(*record.storage, kTensorBorn),
+                .rank = record.rank,
+                .dims = record.dims};
+    row.birth.id = record.name();
+    row.birth.site = record.site;
+    row.birth.detail = static_cast<std::uint8_t>(record.dtype);
+    return row;
+  }
+};
+
+void for_each_live_tensor(const std::function<void(const LiveRow&)>& use) {
+  std::vector<LiveRow> rows;
+  for (ContextBody* context : LiveWalk::contexts()) {
+    for (std::size_t chunk = 0; LiveWalk::copy(*context, chunk, rows); ++chunk) {
+      for (const LiveRow& row : rows) use(row);
+    }
+  }
+}
+
+Books books_as_they_are(const Device& device) {
+  Books sum = ContextRegistry::instance().ended(&device).books;
+  for (ContextBody* context : LiveWalk::contexts()) sum += LiveWalk::books(*context, device);
+  return sum;
+}
+
+std::uint64_t orphans_waiting() {
+  std::uint64_t sum = 0;
+  for (const ContextBody* context : LiveWalk::contexts()) sum += LiveWalk::orphans(*context);
+  return sum;
+}
+
+}  // namespace ebb
