@@ -8,6 +8,7 @@ docs/architecture.md explains the rules. In short:
   src/<layer>/              public and internal headers of the layer and of those below it
   tests/unit/<layer>/       as src/<layer>/
   examples/                 public headers
+  cli/                      as src/observe/
   hosts/, tests/hosts/      ebb.h
 """
 import argparse
@@ -19,7 +20,7 @@ from typing import NamedTuple, Optional
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".cuh"}
-CHECKED = ("include", "src", "tests", "examples", "hosts")
+CHECKED = ("include", "src", "tests", "examples", "hosts", "cli")
 GENERATED = {"node_modules", "target", "build", "dist"}
 C_ABI = "include/ebb.h"
 
@@ -100,6 +101,10 @@ class Checker:
             return self.why_not_host(path, target)
         if target.startswith(("hosts/", "tests/")) and top != "tests":
             return f"{top}/ may not include {target.split('/')[0]}/"
+        if target.startswith("cli/"):
+            return None if top in ("cli", "tests") else f"{top}/ may not include cli/"
+        if top == "cli":
+            return self.why_not_layer("observe/", target)
         if top == "examples" and target.startswith("src/"):
             return "examples use public headers only"
         if top == "include":

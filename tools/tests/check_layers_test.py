@@ -40,6 +40,15 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_allowed("src/tensor/storage.cpp", '"memory/pool.hpp"')
         self.assert_allowed("include/ebb/tensor/storage.hpp", '"ebb/memory/pool.hpp"')
 
+    def test_the_tool_stands_on_observe(self):
+        self.write("cmake/layers.txt", TABLE + "observe: base memory\n")
+        self.assert_allowed("cli/report.cpp", '"observe/replay.hpp"')
+        self.assert_allowed("cli/report.cpp", '"cli/frames.hpp"')
+        self.assert_refused("cli/report.cpp", '"tensor/storage.hpp"', "observe may not include tensor")
+
+    def test_nothing_stands_on_the_tool(self):
+        self.assert_refused("src/memory/pool.cpp", '"cli/frames.hpp"', "src/ may not include cli/")
+
     def test_a_higher_layer_may_not(self):
         self.assert_refused("src/memory/pool.cpp", '"tensor/storage.hpp"',
                             "memory may not include tensor")

@@ -1,0 +1,48 @@
+// What a recording says, worked out once for everything that shows it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/frames.hpp"
+#include "observe/replay.hpp"
+
+namespace ebb::cli {
+
+struct Place {
+  std::uint32_t site = 0;
+  std::vector<Frame> frames;  // innermost first
+  double created = 0, created_bytes = 0;
+  double live = 0, live_bytes = 0, at_peak = 0;
+  double given_back = 0;  // bytes that reclaim brought back
+  observe::Growth growth;
+  std::string shapes;  // "12031 x float32[32,784]": those that most of the live ones have
+};
+
+struct Analysis {
+  explicit Analysis(const std::string& path);
+
+  std::string path;
+  observe::Replay replay;
+  observe::ReadResult read;
+  std::vector<Place> places;  // growing ones first, fastest first; then by live bytes
+  observe::Growth total;
+  double seconds = 0;
+  double peak = 0;
+  Books books;  // of all devices
+  std::string program;
+
+  // Too little time to tell growth from a start.
+  bool too_short() const { return seconds < 1; }
+  std::vector<const Place*> growing() const;
+};
+
+// What a flame graph is cut by.
+enum class Value { kLive, kPeak, kCreated, kLeaked };
+double value_of(const Place& place, Value value);
+
+std::string format_amount(double bytes);           // "4.1 MB"
+std::string format_count(double count);            // "12,031"
+std::string format_rate(double bytes_per_second);  // "+4.1 MB/s"
+
+}  // namespace ebb::cli

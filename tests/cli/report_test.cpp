@@ -1,0 +1,159 @@
+// What the tool says of a server that leaks, and of one that does not.
+#include "cli/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/check.hpp"
+#include "cli/made_recording.hpp"
+#include "cli/shown_text.hpp"
+#include "ebb/base/error.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace ebb::cli {
+namespace {
+
+using test::MadeRecording;
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+
+class ReportTest : public testing::Test {
+ protected:
+  std::string made(std::string_view leak, const std::string& name = "a.ebbrec") {
+    const std::string path = (folder_ / name).string();
+    MadeRecording recording(path);
+    test::play_server(recording, leak);
+    return path;
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(ReportTest, NamesTheLineThatLeaks) {
+  const Analysis analysis(made(test::kLeak));
+  ASSERT_EQ(analysis.growing().size(), 1u);
+  const Place& leak = *analysis.growing()[0];
+  EXPECT_EQ(leak.frames[0].file, "/srv/app.js");
+  EXPECT_EQ(leak.frames[0].line, 42u);
+  EXPECT_NEAR(leak.growth.per_second, 100 * (40 << 10), 2e5);
+  EXPECT_EQ(leak.live, 2000);
+  const std::string text = report_text(analysis, 10);
+  EXPECT_TRUE(has(text, "growing +3.91 MB/s: handle (/srv/app.js:42:7), 2,000 x float32[32,784]"))
+      << text;
+  EXPECT_TRUE(has(text, "1.95 GB given back")) << text;
+}
+
+TEST_F(ReportTest, SaysFlatOfAServerThatGivesBack) {
+  const Analysis analysis(made(""));
+  EXPECT_TRUE(analysis.growing().empty());
+  EXPECT_FALSE(analysis.total.growing);
+  const std::string text = report_text(analysis, 10);
+  EXPECT_TRUE(has(text, "flat at 40.0 MB (1.95 GB given back)")) << text;
+  EXPECT_FALSE(has(text, "growing")) << text;
+}
+
+TEST_F(ReportTest, ATornRecordingIsReadAndSaidToBeTorn) {
+  const std::string path = made(test::kLeak);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const Analysis analysis(path);
+  EXPECT_EQ(analysis.growing().size(), 1u);
+  EXPECT_TRUE(has(report_text(analysis, 10), "It was not ended"));
+}
+
+TEST_F(ReportTest, SampledFiguresAreEstimatesOfTheSameLeak) {
+  const std::string path = (folder_ / "s.ebbrec").string();
+  {
+    MadeRecording recording(path, observe::Mode::kSampled);
+    for (int turn = 0; turn < 4000; ++turn) {
+      // About one in 13 of 40 KB is taken.
+      recording.make(turn % 13 == 0 ? test::kLeak : "", 40 << 10);
+      recording.pass_ms(5);
+    }
+    recording.stop();
+  }
+  const Analysis analysis(path);
+  ASSERT_EQ(analysis.growing().size(), 1u);
+  EXPECT_NEAR(analysis.growing()[0]->live, 4000, 400);
+  EXPECT_NEAR(analysis.growing()[0]->growth.per_second, 200 * (40 << 10), 1e6);
+}
+
+TEST_F(ReportTest, ADifferenceIsByPlaceAndNotByNumber) {
+  const Analysis before(made("", "before.ebbrec")), after(made(test::kLeak, "after.ebbrec"));
+  const std::string text = diff_text(before, after, 5);
+  EXPECT_TRUE(has(text, "+78.1 MB        0 B    78.1 MB  handle (/srv/app.js:42:7)")) << text;
+  EXPECT_FALSE(has(text, "predict")) << text;
+  EXPECT_TRUE(has(diff_text(before, before, 5), "no place holds more or less"));
+}
+
+TEST_F(ReportTest, HostileNamesAreShownAndNotObeyed) {
+  const Analysis analysis(made(test::kHostileFrame));
+  for (const std::string& text : {report_text(analysis, 10), verdict(analysis)}) {
+    EXPECT_FALSE(has(text, "\x1b")) << text;
+    EXPECT_FALSE(has(text, "\x07"));
+    EXPECT_FALSE(has(text, "\u202E"));
+    EXPECT_TRUE(has(text, "\\x1b[31m")) << text;
+  }
+  const auto findings = check_budget(analysis, "{}");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_FALSE(has(as_markdown(analysis, findings), "<script>"));
+  EXPECT_FALSE(has(as_markdown(analysis, findings), "|`"));
+  EXPECT_EQ(as_annotations({{"a%b\n::error::c", {.file = "x:1,y"}}}),
+            "::error file=x%3A1%2Cy,line=0::a%25b\\n::error::c\n");
+}
+
+TEST(ShownText, KeepsWhatIsTextAndWritesOutTheRest) {
+  EXPECT_EQ(shown("größe 模型 \U0001F600"), "größe 模型 \U0001F600");
+  EXPECT_EQ(shown("a\tb\r\n\x1b[2J\x7f"), "a\\tb\\r\\n\\x1b[2J\\x7f");
+  EXPECT_EQ(shown("\xC2\x9B"
+                  "31m"),
+            "\\x9b31m");  // C1 control: CSI in one character
+  EXPECT_EQ(shown("\xE2\x80\xAEtxt"), "\\u202etxt");
+  EXPECT_EQ(shown("\xC0\xAF|\xED\xA0\x80|\xF5|\xE2\x82"),
+            "\uFFFD\uFFFD|\uFFFD\uFFFD\uFFFD|\uFFFD|\uFFFD\uFFFD");
+  EXPECT_EQ(shown(""), "");
+}
+
+TEST(Frames, AreReadAsHostsWriteThem) {
+  const Frame node = parse_frame("handle (/srv/app.js:42:7)");
+  EXPECT_EQ(node.function, "handle");
+  EXPECT_EQ(node.file, "/srv/app.js");
+  EXPECT_EQ(node.line, 42u);
+  EXPECT_EQ(node.column, 7u);
+  const Frame bare = parse_frame("file:///a b/app.js:42:7");
+  EXPECT_EQ(bare.function, "");
+  EXPECT_EQ(bare.file, "file:///a b/app.js");
+  const Frame java = parse_frame("com.acme.Main.run(Main.java:12)");
+  EXPECT_EQ(java.function, "com.acme.Main.run");
+  EXPECT_EQ(java.file, "Main.java");
+  EXPECT_EQ(java.line, 12u);
+  EXPECT_EQ(java.column, 0u);
+  const Frame native = parse_frame("Main.run(Native Method)");
+  EXPECT_EQ(native.function, "Main.run");
+  EXPECT_EQ(native.file, "");
+  for (const char* odd : {"", "(", ")", "()", ":", "a:", ":1", "x (:99999999999:1)", "(:1:2)"}) {
+    EXPECT_EQ(parse_frame(odd).text, odd);
+  }
+  EXPECT_EQ(frames_of("").size(), 1u);
+  EXPECT_EQ(frames_of("a\n\nb\n").size(), 2u);
+}
+
+TEST_F(ReportTest, BudgetsAndBaselines) {
+  const Analysis leaking(made(test::kLeak, "leak.ebbrec")), clean(made("", "clean.ebbrec"));
+  EXPECT_TRUE(check_budget(clean, R"({"peak": "64MB", "leaked": 50000000})").empty());
+  EXPECT_EQ(check_budget(clean, R"({"peak": "32MB"})").size(), 1u);
+  EXPECT_EQ(check_budget(leaking, R"({"peak": "1GB"})").size(), 1u) << "it grows";
+  EXPECT_TRUE(check_budget(leaking, R"({"peak": "1GB", "growing": true})").empty());
+  EXPECT_TRUE(check_baseline(clean, baseline_of(clean)).empty());
+  EXPECT_TRUE(check_baseline(leaking, baseline_of(leaking)).empty()) << "no worse than it was";
+  const auto worse = check_baseline(leaking, baseline_of(clean));
+  ASSERT_EQ(worse.size(), 3u);
+  EXPECT_EQ(worse[2].where.line, 42u);
+  EXPECT_ERROR(check_budget(clean, "[]"), kInvalidArgument, "JSON object");
+  EXPECT_ERROR(check_budget(clean, "{"), kInvalidArgument, "JSON object");
+  EXPECT_ERROR(check_budget(clean, R"({"peek": 1})"), kInvalidArgument, "peek");
+  EXPECT_ERROR(check_budget(clean, R"({"peak": -1})"), kInvalidArgument, "bytes");
+  EXPECT_ERROR(check_budget(clean, R"({"peak": "lots"})"), kInvalidArgument, "lots");
+  EXPECT_ERROR(check_baseline(clean, "{}"), kInvalidArgument, "none");
+}
+
+}  // namespace
+}  // namespace ebb::cli

@@ -1,0 +1,152 @@
+"""Runs the tool `ebb` as people do, and gives what it exports to the tools it is for.
+
+    tool_test.py <ebb> <make_recording>
+"""
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+EBB, MAKE = sys.argv[1:3]
+LEAK = "handle (/srv/app.js:42:7)"
+
+
+def ebb(*words: str) -> subprocess.CompletedProcess:
+    return subprocess.run([EBB, *map(str, words)], capture_output=True, timeout=120)
+
+
+class Tool(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp())
+        for what in ("leak", "clean", "hostile"):
+            subprocess.run([MAKE, what, cls.folder / f"{what}.ebbrec"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def file(self, what: str) -> Path:
+        return self.folder / f"{what}.ebbrec"
+
+    def exported(self, form: str, what: str = "leak", *more: str) -> bytes:
+        done = ebb("export", self.file(what), "--format", form, *more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_report_names_the_line(self):
+        done = ebb("report", self.file("leak"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f"growing +3.91 MB/s: {LEAK}", done.stdout.decode())
+        self.assertIn("flat at 40.0 MB", ebb("report", self.file("clean")).stdout.decode())
+        report = json.loads(ebb("report", self.file("leak"), "--json").stdout)
+        self.assertTrue(report["growing"])
+        self.assertEqual((report["places"][0]["file"], report["places"][0]["line"]), ("/srv/app.js", 42))
+
+    def test_a_bad_file_or_word_is_told_and_ends_with_2(self):
+        nothing = self.folder / "nothing"
+        nothing.write_bytes(b"not a recording \x1b[31m")
+        for words in (["report", nothing], ["report", self.folder / "none"], ["report"], ["no"], [],
+                      ["export", self.file("leak"), "--format", "x"]):
+            done = ebb(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertTrue(done.stderr)
+            self.assertNotIn(b"\x1b", done.stderr)
+        self.assertEqual(ebb("--version").returncode, 0)
+
+    def test_check_ends_with_1_and_tells_where(self):
+        base, summary = self.folder / "base.json", self.folder / "summary.md"
+        self.assertEqual(ebb("check", self.file("clean"), "--write-baseline", base).returncode, 0)
+        self.assertEqual(ebb("check", self.file("clean"), "--baseline", base).returncode, 0)
+        done = ebb("check", self.file("leak"), "--baseline", base, "--annotate", "--summary", summary)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("::error file=/srv/app.js,line=42::memory made here grows", done.stdout.decode())
+        self.assertIn("too much", summary.read_text())
+
+    def test_collapsed(self):
+        lines = self.exported("collapsed").decode().splitlines()
+        self.assertIn(f"listen (/srv/app.js:80:3);{LEAK} {2000 * 40960}", lines)
+        for line in self.exported("collapsed", "hostile").decode().splitlines():
+            self.assertEqual(line.count(";"), 0)
+            self.assertTrue(line.rsplit(" ", 1)[1].isdigit())
+            self.assertTrue(line.isprintable(), line)
+
+    def test_leaked_leaves_out_what_does_not_grow(self):
+        self.assertNotIn(b"predict", self.exported("collapsed", "leak", "--value", "leaked"))
+        self.assertIn(b"predict", self.exported("collapsed", "leak", "--value", "created"))
+
+    def test_speedscope(self):
+        profile = json.loads(self.exported("speedscope"))
+        frames, sampled = profile["shared"]["frames"], profile["profiles"][0]
+        self.assertEqual(sampled["endValue"], sum(sampled["weights"]))
+        by_stack = {tuple(frames[i]["name"] for i in stack): weight
+                    for stack, weight in zip(sampled["samples"], sampled["weights"])}
+        self.assertEqual(by_stack[("listen", "handle")], 2000 * 40960)
+        json.loads(self.exported("speedscope", "hostile"))
+
+    def test_heapprofile(self):
+        head = json.loads(self.exported("heapprofile"))["head"]
+        listen = next(c for c in head["children"] if c["callFrame"]["functionName"] == "listen")
+        handle = listen["children"][0]
+        self.assertEqual(handle["selfSize"], 2000 * 40960)
+        self.assertEqual(handle["callFrame"]["lineNumber"], 41)
+        ids = []
+
+        def walk(node):
+            ids.append(node["id"])
+            for child in node["children"]:
+                walk(child)
+
+        walk(head)
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_pprof_is_read_by_pprof(self):
+        if shutil.which("go") is None:
+            self.skipTest("no go: its pprof is the judge")
+        leak, clean = self.folder / "leak.pb", self.folder / "clean.pb"
+        self.exported("pprof", "leak", "-o", str(leak))
+        self.exported("pprof", "clean", "-o", str(clean))
+
+        def top(*words):
+            done = subprocess.run(["go", "tool", "pprof", "-top", "-unit=B", *map(str, words)],
+                                  capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        self.assertRegex(top(leak), rf"{2000 * 40960}B .* handle")
+        difference = top("-diff_base", clean, leak)
+        self.assertRegex(difference, r"handle")
+        self.assertNotRegex(difference, r"predict")
+
+    def test_perfetto_is_a_sequence_of_packets(self):
+        def varint(data, at):
+            value = shift = 0
+            while True:
+                byte = data[at]
+                at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
+                if byte < 128:
+                    return value, at
+
+        data, at, packets = self.exported("perfetto"), 0, 0
+        while at < len(data):
+            tag, at = varint(data, at)
+            self.assertEqual(tag, 1 << 3 | 2)
+            size, at = varint(data, at)
+            at, packets = at + size, packets + 1
+        self.assertEqual(at, len(data))
+        self.assertGreater(packets, 6000)
+        try:
+            from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+        except ImportError:
+            return  # PyPI perfetto is not here: its own classes read it where it is
+        trace = perfetto_trace_pb2.Trace()
+        trace.ParseFromString(data)
+        names = {p.track_descriptor.name for p in trace.packet if p.HasField("track_descriptor")}
+        self.assertIn("resident", names)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
