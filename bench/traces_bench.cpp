@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ebb/memory/heap_adaptors.hpp"
+#include "../tests/support/heaps.hpp"
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/system_heap.hpp"
 #include "support/figures.hpp"

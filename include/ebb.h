@@ -167,10 +167,7 @@ typedef struct ebb_ended {
 typedef enum ebb_context_flags {
   EBB_CONTEXT_NO_MINOR =
       1, /* the host's collector has no minor collection that is cheaper (the JVM) */
-  EBB_CONTEXT_BACKING = 2, /* its tensors are the memory behind what another context books as
-                             * foreign (a runtime under a host's own tensors): left out where all
-                             * contexts and devices are added up */
-  EBB_CONTEXT_THREAD = 4   /* `collect` and `end` are called on the thread that creates the context
+  EBB_CONTEXT_THREAD = 4 /* `collect` and `end` are called on the thread that creates the context
                              * only (a V8 isolate's). Another thread that finds no room drains Ebb's
                              * own orphans, asks that thread, which collects at its next safe point,
                              * waits 100 ms for it, and fails. What another thread calls of safe

@@ -12,7 +12,7 @@ using namespace ebb;
 using namespace ebb::capi;
 
 ContextOptions to_options(const ebb_context_options& given) {
-  constexpr std::uint32_t kFlags = EBB_CONTEXT_NO_MINOR | EBB_CONTEXT_BACKING | EBB_CONTEXT_THREAD;
+  constexpr std::uint32_t kFlags = EBB_CONTEXT_NO_MINOR | EBB_CONTEXT_THREAD;
   if ((given.flags & ~kFlags) != 0) {
     raise(ErrorKind::kInvalidArgument,
           "[context_create] flags {:#x} were given, bits of {:#x} are allowed", given.flags,
@@ -25,8 +25,7 @@ ContextOptions to_options(const ebb_context_options& given) {
           .bound_to_thread = (given.flags & EBB_CONTEXT_THREAD) != 0,
           .minor_step = given.minor_step,
           .major_step = given.major_step,
-          .name_bytes = given.name_bytes,
-          .backing = (given.flags & EBB_CONTEXT_BACKING) != 0};
+          .name_bytes = given.name_bytes};
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "ebb/memory/governor.hpp"
 
 #include <algorithm>
-#include <chrono>
+
+#include "memory/clock.hpp"
 
 namespace ebb {
 namespace {
@@ -9,12 +10,8 @@ namespace {
 constexpr std::uint64_t kPays = 16;            // a collection pays if it finds budget / kPays
 constexpr std::uint32_t kLongestPenalty = 64;  // climbs
 
-std::uint64_t steady_now() {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
 GovernorOptions completed(GovernorOptions options) noexcept {
-  if (options.now == nullptr) options.now = &steady_now;
+  if (options.now == nullptr) options.now = [] { return steady_ns(); };
   if (!(options.share > 0)) options.share = shares::kUsual;
   options.share = std::min(options.share, 1.0);
   if (!options.minor) options.minor_step = 0;

@@ -1,4 +1,4 @@
-#include "ebb/memory/region.hpp"
+#include "memory/region.hpp"
 
 namespace ebb {
 
@@ -51,22 +51,22 @@ void RegionTree::drop_child(Region& child) noexcept {
   --parent.child_count;
 }
 
-Region* RegionTree::begin_close(Region& region) noexcept {
+// The name goes stale now; the slot itself is recycled by `finish`.
+void RegionTree::doom(Region& region) noexcept {
+  region.word.fetch_add(2, std::memory_order_acq_rel);
+}
+
+void RegionTree::begin_close(Region& region) noexcept {
   EBB_ASSERT(&region != root_);
-  Region* first = nullptr;
-  Region** tail = &first;
-  for (Region* node = &region;;) {
-    while (node->first_child != nullptr) node = node->first_child;
-    Region* above = node->parent;
-    drop_child(*node);
-    node->next_sibling = nullptr;
-    // The name goes stale now; the slot itself is recycled by `finish`.
-    node->word.fetch_add(2, std::memory_order_acq_rel);
-    *tail = node;
-    tail = &node->next_sibling;
-    if (node == &region) return first;
-    node = above;
-  }
+  drop_child(region);
+  region.parent = nullptr;
+  doom(region);
+}
+
+Region* RegionTree::next_doomed(Region& doomed) noexcept {
+  Region* below = doomed.first_child;
+  if (below != nullptr) doom(*below);
+  return below;
 }
 
 Owned* RegionTree::take_owned(Region& doomed) noexcept {
@@ -78,10 +78,11 @@ Owned* RegionTree::take_owned(Region& doomed) noexcept {
 }
 
 Region* RegionTree::finish(Region& doomed) noexcept {
-  EBB_ASSERT(doomed.owned_count == 0);
-  Region* next = doomed.next_sibling;
+  EBB_ASSERT(doomed.owned_count == 0 && doomed.first_child == nullptr);
+  Region* above = doomed.parent;
+  if (above != nullptr) drop_child(doomed);
   regions_.recycle_ended(doomed);
-  return next;
+  return above;
 }
 
 std::uint64_t RegionTree::owned_count() noexcept {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ebb/memory/slot_table.hpp"
+#include "memory/slot_table.hpp"
 
 namespace ebb::observe {
 namespace {
@@ -32,11 +32,7 @@ constexpr std::uint64_t kTick = 1000;  // ns
 constexpr std::uint64_t kNextGeneration = 2;
 
 TensorClass class_of(const TraceEvent& event) {
-  return {.bytes = event.bytes,
-          .site = event.site,
-          .device = event.device,
-          .dtype = event.detail,
-          .flags = static_cast<std::uint8_t>(event.flags & kBacking)};
+  return {.bytes = event.bytes, .site = event.site, .device = event.device, .dtype = event.detail};
 }
 
 constexpr std::uint8_t if_set(bool set, Tag tag) {
@@ -154,7 +150,6 @@ void EventEncoder::put_class(const TensorClass& wanted, std::uint32_t index) {
   out_.number(wanted.site);
   out_.byte(wanted.device);
   out_.byte(wanted.dtype);
-  out_.byte(wanted.flags);
   state_.add_class(wanted);
 }
 
@@ -166,7 +161,7 @@ bool EventEncoder::encode_end(const TraceEvent& event, std::uint64_t ticks) {
   const TensorClass& known = state_.class_at(slot.class_index);
   if (event.site != 0 || event.detail >= kReasons || event.storage != slot.storage ||
       event.bytes != known.bytes || event.device != known.device ||
-      (event.flags & kBacking) != known.flags) {
+      (event.flags & ~(kWithStorage | kStillHeld)) != 0) {
     return false;
   }
   const bool elsewhere = slot_index != state_.last_born;
@@ -242,7 +237,6 @@ TraceEvent EventDecoder::decode_birth(WireReader& in, std::uint8_t tag) {
       added.site = static_cast<std::uint32_t>(in.number(0xFFFFFFFF));
       added.device = in.byte();
       added.dtype = in.byte();
-      added.flags = in.byte();
       state_.add_class(added);
     }
   } else if (index >= state_.classes()) {
@@ -257,7 +251,7 @@ TraceEvent EventDecoder::decode_birth(WireReader& in, std::uint8_t tag) {
       .kind = kTensorBorn,
       .detail = of.dtype,
       .device = of.device,
-      .flags = static_cast<std::uint8_t>(of.flags | (tag & kSharesStorage ? 0 : kWithStorage))};
+      .flags = static_cast<std::uint8_t>(tag & kSharesStorage ? 0 : kWithStorage)};
   state_.born(event, index);
   return event;
 }
@@ -277,7 +271,7 @@ TraceEvent EventDecoder::decode_end(WireReader& in, std::uint8_t tag) {
           .kind = kTensorEnded,
           .detail = static_cast<std::uint8_t>(tag >> kReasonShift & 3),
           .device = of.device,
-          .flags = static_cast<std::uint8_t>(of.flags | (tag & kEndsStorage ? kWithStorage : 0) |
+          .flags = static_cast<std::uint8_t>((tag & kEndsStorage ? kWithStorage : 0) |
                                              (tag & kHeldOn ? kStillHeld : 0))};
 }
 

@@ -2,7 +2,7 @@
 // only how it differs from what the state expects: a tensor that is born in the slot that came free
 // last, over the memory that was there before, of the class that was born last, takes one byte.
 //
-//   class   what many tensors share: device, dtype, site, bytes, flags. Numbered as they appear
+//   class   what many tensors share: device, dtype, site, bytes. Numbered as they appear
 //   slot    the lower part of a handle; its generation rises by two with each birth
 //
 // Whatever does not fit that scheme (an end whose birth was never seen, a rare kind) is written out.
@@ -23,7 +23,6 @@ struct TensorClass {
   std::uint32_t site = 0;
   std::uint8_t device = 0;
   std::uint8_t dtype = 0;
-  std::uint8_t flags = 0;  // kBacking
   friend bool operator==(const TensorClass&, const TensorClass&) = default;
 };
 
@@ -63,7 +62,7 @@ class CodecState {
     std::size_t operator()(const TensorClass& c) const noexcept {
       std::uint64_t h = c.bytes * 0x9E3779B97F4A7C15u;
       h = (h ^ c.site) * 0xC2B2AE3D27D4EB4Fu;
-      return h ^ (std::uint64_t{c.device} << 16 | std::uint64_t{c.dtype} << 8 | c.flags);
+      return h ^ (std::uint64_t{c.device} << 16 | std::uint64_t{c.dtype} << 8);
     }
   };
 

@@ -98,23 +98,20 @@ void Replay::on_event(const ThreadEvent& each) {
 void Replay::born(const TraceEvent& event, bool count) {
   if (tensors_.contains(event.id)) return;  // a checkpoint had it already
   const float weight = weight_for(event.site, event.bytes);
-  const bool backing = (event.flags & kBacking) != 0;
-  tensors_[event.id] = {event.storage, event.site, event.device, weight, backing};
+  tensors_[event.id] = {event.storage, event.site, event.device, weight};
   if (count) {
     Books& books = books_[event.device];
     ++books.created;
     ++books.live;
   }
-  if (!backing) {
-    SiteBooks& site = sites_[event.site];
-    site.live += weight;
-    if (count) site.created += weight;
-  }
+  SiteBooks& site = sites_[event.site];
+  site.live += weight;
+  if (count) site.created += weight;
   if (!storages_.contains(event.storage) || (event.flags & kWithStorage) != 0) {
     if (count) {
       storage_born(event, event.site, weight);
     } else {
-      const Storage storage{event.bytes, event.site, event.device, weight, backing};
+      const Storage storage{event.bytes, event.site, event.device, weight};
       storages_[event.storage] = storage;
       add_live(storage, 1);
     }
@@ -137,21 +134,19 @@ void Replay::ended(const TraceEvent& event) {
   Books& books = books_[tensor.device];
   --books.live;
   ++books.ended[event.detail % kReasons];
-  if (!tensor.backing) sites_[tensor.site].live -= tensor.weight;
+  sites_[tensor.site].live -= tensor.weight;
   if ((event.flags & kWithStorage) != 0) {
     storage_ended(tensor.storage, event.detail, (event.flags & kStillHeld) != 0);
   }
 }
 
 void Replay::storage_born(const TraceEvent& event, std::uint32_t site, float weight) {
-  const Storage storage{event.bytes, site, event.device, weight, (event.flags & kBacking) != 0};
+  const Storage storage{event.bytes, site, event.device, weight};
   storages_[event.storage] = storage;
   Books& books = books_[event.device];
   books.created_storages.add(event.bytes);
   books.storages.add(event.bytes);
-  if (!storage.backing) {
-    sites_[site].created_bytes += static_cast<double>(event.bytes) * weight;
-  }
+  sites_[site].created_bytes += static_cast<double>(event.bytes) * weight;
   add_live(storage, 1);
 }
 
@@ -165,10 +160,8 @@ void Replay::storage_ended(std::uint64_t name, std::uint8_t reason, bool held) {
   books.ended_bytes[reason % kReasons] += storage.bytes;
   if (held) books.held.add(storage.bytes);
   add_live(storage, -1);
-  if (!storage.backing) {
-    sites_[storage.site].ended_bytes[reason % kReasons] +=
-        static_cast<double>(storage.bytes) * storage.weight;
-  }
+  sites_[storage.site].ended_bytes[reason % kReasons] +=
+      static_cast<double>(storage.bytes) * storage.weight;
 }
 
 void Replay::rebooked(const TraceEvent& event) {
@@ -212,7 +205,7 @@ void Replay::rebound(const TraceEvent& event) {
 
 void Replay::made_at(const TraceEvent& event) {
   const auto found = tensors_.find(event.id);
-  if (found == tensors_.end() || found->second.backing) return;
+  if (found == tensors_.end()) return;
   Tensor& tensor = found->second;
   const auto storage = storages_.find(tensor.storage);
   const bool moves = storage != storages_.end() && storage->second.site == tensor.site;
@@ -238,7 +231,6 @@ void Replay::made_at(const TraceEvent& event) {
 }
 
 void Replay::add_live(const Storage& storage, double sign) {
-  if (storage.backing) return;
   const double bytes = sign * static_cast<double>(storage.bytes);
   SiteBooks& site = sites_[storage.site];
   site.live_bytes += bytes * storage.weight;
@@ -284,7 +276,7 @@ void Replay::take_over(const Checkpoint& checkpoint) {
       ++it;
       continue;
     }
-    if (!it->second.backing) sites_[it->second.site].live -= it->second.weight;
+    sites_[it->second.site].live -= it->second.weight;
     it = tensors_.erase(it);
     ++gone;
   }
@@ -329,8 +321,7 @@ void Replay::correct(const TraceEvent& birth) {
 void Replay::note_shapes(const Checkpoint& checkpoint) {
   for (auto& [id, site] : sites_) site.shapes.clear();
   for (const LiveTensor& tensor : checkpoint.tensors) {
-    if ((tensor.birth.flags & kBacking) == 0)
-      ++sites_[tensor.birth.site].shapes[shape_text(tensor)];
+    ++sites_[tensor.birth.site].shapes[shape_text(tensor)];
   }
 }
 

@@ -75,14 +75,12 @@ class Replay : public RecordingVisitor {
     std::uint32_t site = 0;
     std::uint8_t device = 0;
     float weight = 1;
-    bool backing = false;
   };
   struct Storage {
     std::uint64_t bytes = 0;
     std::uint32_t site = 0;
     std::uint8_t device = 0;
     float weight = 1;
-    bool backing = false;
   };
 
   void pass(std::uint64_t time);

@@ -7,7 +7,6 @@
 #include "tensor/context_body.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <mutex>
 
@@ -47,10 +46,6 @@ std::uint64_t checked_bytes(const TensorSpec& spec, std::string_view who) {
 
 }  // namespace
 
-std::uint64_t steady_ns() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
 void set_ending_site(SiteId site) noexcept { ending_site = site; }
 
 void Host::warn(std::string_view message) {
@@ -79,11 +74,10 @@ void ContextBody::reopen(ContextOptions options, ContextId id) {
   host_thread_.store(options_.bound_to_thread ? std::this_thread::get_id() : std::thread::id(),
                      std::memory_order_relaxed);
   born_bytes_ = 0;
-  lag_last_ns_ = lag_max_ns_ = peak_orphans_ = 0;
+  reclaim_.restart();
   for (auto& each : last_births_) each.store(0, std::memory_order_relaxed);
   pressure_.store(0, std::memory_order_relaxed);
   warned_devices_.store(0, std::memory_order_relaxed);
-  first_notice_.store(0, std::memory_order_relaxed);
   asked_.store(Asked::kNothing, std::memory_order_relaxed);
   retired_ = false;
   id_ = id;
@@ -94,14 +88,13 @@ bool ContextBody::close(ContextId id) {
   Lock lock(lock_);
   if (!serves(id)) return false;
   if (Visit::mine_in(*this) != 0) {
-    lock.unlock();
-    raise(ErrorKind::kWrongState, "[close] a context cannot end inside its host's callback");
+    refuse(lock, ErrorKind::kWrongState, "[close] a context cannot end inside its host's callback");
   }
   open_id_.store(0, std::memory_order_relaxed);  // whoever comes from now on is refused
   Visit visit(*this, lock);
   await_visitors(lock);
   while (Region* child = regions_->root().first_child) {
-    end_doomed(lock, regions_->begin_close(*child), Reason::kShutdown);
+    end_region(lock, *child, Reason::kShutdown);
     lock.lock();
   }
   lock.unlock();
@@ -127,8 +120,8 @@ void ContextBody::await_visitors(Lock& lock) noexcept {
 void ContextBody::await_notices() noexcept {
   while (true) {
     {
-      std::lock_guard guard(lock_);
-      take_notices();
+      Lock lock(lock_);
+      take_notices(lock);
       if (undead_ == 0) return;
     }
     std::this_thread::yield();
@@ -142,8 +135,8 @@ void ContextBody::retire_if_empty() noexcept {
     return closed() && visits_ == 0 && !retired_ && records_.live() == 0 && storages_.count() == 0;
   };
   while (empty()) {
-    take_notices();
-    if (undead_ == 0) {
+    take_notices(lock);
+    if (undead_ == 0 && empty()) {
       retired_ = true;
       lock.unlock();
       return ContextRegistry::instance().recycle(*this);
@@ -175,7 +168,7 @@ inline ContextBody::Born ContextBody::born(ContextId id, const TensorSpec& spec,
     raise(ErrorKind::kInvalidArgument, "[make] stream {} was given, below {} is allowed",
           spec.stream, kMaxStreams);
   }
-  if (orphans_.noticed()) drain(id, Scope::kOwn);
+  if (reclaim_.noticed()) drain(id, Scope::kOwn);
   BlockGuard block(device.pool(), allocate(id, spec, bytes));
   Lock lock = enter(id, "make");
   Region& region = open_to(lock, spec.region, "make");
@@ -196,22 +189,20 @@ Handle ContextBody::view(ContextId id, Handle base, std::uint64_t byte_offset,
   Lock lock = enter(id, "view");
   TensorRecord& of = live_and_dense(lock, id, base, "view");
   Storage& storage = *of.storage;
-  if (storage.block.data == nullptr) {
-    lock.unlock();
-    raise(ErrorKind::kInvalidArgument, "[view] the tensor is another runtime's: adopt its views");
+  if (storage.foreign()) {
+    refuse(lock, ErrorKind::kInvalidArgument,
+           "[view] the tensor is another runtime's: adopt its views");
   }
   const std::uint64_t has = bytes_of(Shape(of.shape()), size_of(of.dtype));
   if (byte_offset > has || bytes > has - byte_offset) {
-    lock.unlock();
-    raise(ErrorKind::kInvalidArgument,
-          "[view] {} bytes from {} on were asked for, the tensor has {}", bytes, byte_offset, has);
+    refuse(lock, ErrorKind::kInvalidArgument,
+           "[view] {} bytes from {} on were asked for, the tensor has {}", bytes, byte_offset, has);
   }
   const std::uint64_t offset = of.tag + byte_offset;  // arithmetic: within the storage
   if (offset % size_of(spec.dtype) != 0) {
-    lock.unlock();
-    raise(ErrorKind::kInvalidArgument,
-          "[view] {} from byte {} on was asked for, a multiple of {} is needed",
-          name_of(spec.dtype), offset, size_of(spec.dtype));
+    refuse(lock, ErrorKind::kInvalidArgument,
+           "[view] {} from byte {} on was asked for, a multiple of {} is needed",
+           name_of(spec.dtype), offset, size_of(spec.dtype));
   }
   return enter_view(lock, storage, offset, nullptr, spec);
 }
@@ -276,13 +267,12 @@ void ContextBody::enter_storage(Storage& storage, Device& device, std::uint64_t 
 // What an event says of a storage: its block's address is its name there, or, where the memory is
 // another runtime's, its record's.
 TraceEvent ContextBody::storage_event(const Storage& storage, EventKind kind) const noexcept {
-  const void* name = storage.block.data == nullptr ? static_cast<const void*>(&storage)
-                                                   : static_cast<const void*>(storage.block.data);
+  const void* name = storage.foreign() ? static_cast<const void*>(&storage)
+                                       : static_cast<const void*>(storage.block.data);
   return {.bytes = storage.bytes,
           .storage = reinterpret_cast<std::uint64_t>(name),
           .kind = kind,
-          .device = static_cast<std::uint8_t>(storage.device->index()),
-          .flags = options_.backing ? kBacking : std::uint8_t{0}};
+          .device = static_cast<std::uint8_t>(storage.device->index())};
 }
 
 void ContextBody::enter(TensorRecord& record, Storage& storage, Region& region,
@@ -318,13 +308,13 @@ void ContextBody::rebook(ContextId id, Handle handle, Device* device, std::uint6
   Device& from = *storage.device;
   Device& to = device == nullptr ? from : *device;
   if (!from.foreign() || !to.foreign()) {
-    lock.unlock();
-    raise(ErrorKind::kInvalidArgument, "[rebook] only another runtime's tensors are rebooked");
+    refuse(lock, ErrorKind::kInvalidArgument,
+           "[rebook] only another runtime's tensors are rebooked");
   }
   if (&to != &from && storage.key != 0) {
     if (keys_.find(to.id(), storage.key) != nullptr) {
-      lock.unlock();
-      raise(ErrorKind::kInvalidArgument, "[rebook] key {} is in use on {}", storage.key, to.name());
+      refuse(lock, ErrorKind::kInvalidArgument, "[rebook] key {} is in use on {}", storage.key,
+             to.name());
     }
     keys_.reserve_one();
     keys_.erase(storage);
@@ -389,7 +379,7 @@ void ContextBody::end_unlinked(TensorRecord& record, Reason reason, EndBatch& ba
   ledger(*storage.device).tensor_ended(reason, watched);
   take_pressure(options_.name_bytes);
   batch.count_tensor();
-  if (storage.block.data == nullptr && batch.for_host()) {
+  if (storage.foreign() && batch.for_host()) {
     batch.add_ended({.handle = record.name(),
                      .tag = record.tag,
                      .key = storage.key,
@@ -423,19 +413,24 @@ std::uint8_t ContextBody::end_storage(Storage& storage, Reason reason, EndBatch&
   take_pressure(storage.bytes);
   if (held) return kWithStorage | kStillHeld;
   batch.count_bytes(storage.bytes);
-  if (storage.block.data != nullptr) {
-    batch.add_freed(storage);
-  } else {
+  let_go(storage, batch);
+  return kWithStorage;
+}
+
+// Nothing refers to it any more.
+void ContextBody::let_go(Storage& storage, EndBatch& batch) noexcept {
+  if (storage.foreign()) {
     storage.device->foreign_ended(storage.bytes);
+  } else {
+    batch.add_freed(storage);
   }
   storages_.release(storage);
-  return kWithStorage;
 }
 
 // Makes the name stale. A slot that is on its way through the orphan queue comes free there.
 void ContextBody::leave_table(TensorRecord& record) noexcept {
   const bool waiting = record.has(TensorRecord::kWaiting);
-  if (waiting) leave_waiting(record);
+  if (waiting) reclaim_.withdraw(record, record.storage->foreign());
   if (records_.release(record)) return;
   if (waiting || record.has(TensorRecord::kDequeued)) {
     records_.recycle(record);

@@ -10,15 +10,14 @@
 #include <mutex>
 #include <thread>
 
-#include "ebb/base/spin_lock.hpp"
-#include "ebb/memory/orphan_queue.hpp"
+#include "base/wait_lock.hpp"
 #include "ebb/tensor/context.hpp"
+#include "memory/reclaim.hpp"
 #include "tensor/key_map.hpp"
 #include "tensor/record_arena.hpp"
+#include "tensor/tensor_record.hpp"
 
 namespace ebb {
-
-std::uint64_t steady_ns() noexcept;
 
 class ContextBody {
  public:
@@ -93,7 +92,7 @@ class ContextBody {
   // Of the host's thread: to collect at its next safe point, because another context could use the
   // memory, or because a thread of this one waits for it.
   enum class Asked : std::uint8_t { kNothing, kByOthers, kByOwnThread };
-  using Lock = std::unique_lock<SpinLock>;
+  using Lock = std::unique_lock<WaitLock>;
 
   // The handle table, which leads from a bare handle to its context.
   struct Records : SlotTable<TensorRecord> {
@@ -131,6 +130,13 @@ class ContextBody {
       enter(id, who);
   }
   [[noreturn]] static void raise_ended(Lock& lock, std::string_view who);
+  // Releases the lock, then throws.
+  template <typename... Args>
+  [[noreturn]] static void refuse(Lock& lock, ErrorKind kind, fmt::format_string<Args...> text,
+                                  Args... args) {
+    lock.unlock();
+    raise(kind, text, std::move(args)...);
+  }
 
   // Under lock_. Those that take the lock release it before they throw.
   bool closed() const noexcept { return open_id_.load(std::memory_order_relaxed) == 0; }
@@ -152,19 +158,19 @@ class ContextBody {
   void end(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
   void end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
   std::uint8_t end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept;
+  void let_go(Storage& storage, EndBatch& batch) noexcept;
   void leave_table(TensorRecord& record) noexcept;
-  void leave_waiting(TensorRecord& record) noexcept;
-  void notice(TensorRecord& record) noexcept;
-  void take_notices() noexcept;
-  TensorRecord* next_waiting(Scope scope) const noexcept;
+  void keep(TensorRecord& record) noexcept;
+  bool take_notices(int most) noexcept;
+  void take_notices(Lock& lock) noexcept;  // all; lets others in meanwhile
+  void end_kept(bool foreign, EndBatch& batch, std::uint64_t& since) noexcept;
   Region& settled(Region& region) noexcept;
-  WaitingList& waiting_list_of(const TensorRecord& record) noexcept;
   Ledger& ledger(const Device& device) noexcept { return ledgers_[device.index()]; }
   std::atomic<std::uint64_t>& last_birth(const Device& device) noexcept {
     return last_births_[device.index()];
   }
   Books books(const Device* device) const noexcept;
-  MemoryReading read(const Device* device);
+  MemoryReading read(Lock& lock, const Device* device);
   void audit_own();
 
   // Without it.
@@ -175,9 +181,8 @@ class ContextBody {
   Block allocate(ContextId id, const TensorSpec& spec, std::uint64_t bytes);
   Drained drain(ContextId id, Scope scope);
   Drained drain_batch(ContextId id, Scope scope, bool& more);
-  void carry_out(Lock& lock, EndBatch& batch);  // releases the lock
-  void note_lag(std::uint64_t first_notice, std::uint64_t tensors) noexcept;
-  void end_doomed(Lock& lock, Region* doomed, Reason reason);  // releases the lock
+  void carry_out(Lock& lock, EndBatch& batch);                  // releases the lock
+  void end_region(Lock& lock, Region& closing, Reason reason);  // releases the lock
   Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
   void end_root();
   void keep_under_budget(ContextId id, Device& device, std::uint64_t upcoming, Drained& drained);
@@ -204,7 +209,7 @@ class ContextBody {
   Asked take_request(ContextId id);
   void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
-  SpinLock lock_;
+  WaitLock lock_;
   std::uint32_t visits_ = 0;           // calls that work here outside the lock
   ContextId id_ = 0;                   // of the last one that was open
   std::atomic<ContextId> open_id_{0};  // 0: none is, or it is about to end
@@ -219,19 +224,14 @@ class ContextBody {
   std::array<Ledger, kMaxDevices> ledgers_;  // by device; [0]: devices that have closed
   // Bytes of the newest tensor on each foreign device: the next is often like it.
   std::array<std::atomic<std::uint64_t>, kMaxDevices> last_births_{};
-  OrphanQueue<TensorRecord> orphans_;
-  WaitingList waiting_own_, waiting_foreign_;
-  std::atomic<std::uint64_t> waiting_{0};  // in both lists
-  std::uint64_t undead_ = 0;               // ended while in the queue; their slots come free there
-  std::uint64_t peak_orphans_ = 0;
+  Reclaim<TensorRecord> reclaim_;
+  std::uint64_t undead_ = 0;  // ended while in the queue; their slots come free there
   std::uint64_t born_bytes_ = 0;
   std::atomic<std::uint64_t> pressure_{0};         // live bytes, and name_bytes for each live name
   std::atomic<std::uint32_t> warned_devices_{0};   // of their overrun, a bit each
   std::atomic<std::uint32_t> foreign_devices_{0};  // those adopted from, a bit each
   std::atomic<Asked> asked_{Asked::kNothing};
   std::atomic<std::thread::id> host_thread_{};  // none: the host may be called on any
-  std::atomic<std::uint64_t> first_notice_{0};  // when the oldest waiting notice came; 0: none
-  std::uint64_t lag_last_ns_ = 0, lag_max_ns_ = 0;
   std::unique_ptr<Governor> governor_;
   std::atomic<std::thread::id> climbing_{};  // the thread inside a climb, if any
 };

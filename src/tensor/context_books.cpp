@@ -53,11 +53,6 @@ void add(MemoryReading& sum, const MemoryReading& part) {
   sum.lag_max_ns = std::max(sum.lag_max_ns, part.lag_max_ns);
 }
 
-// What backs another context's tensors is counted there, unless one asks for its device.
-bool counts_in_sum(bool backing, const Device* device) noexcept {
-  return device != nullptr || !backing;
-}
-
 [[noreturn]] void off(std::string_view where, std::string_view sum, std::uint64_t left,
                       std::uint64_t right) {
   raise(ErrorKind::kInternal, "[audit] {}: {}: {} != {}", where, sum, left, right);
@@ -73,28 +68,30 @@ Books ContextBody::books(const Device* device) const noexcept {
 }
 
 MemoryReading ContextBody::memory(ContextId id, const Device* device) {
-  const Lock lock = enter(id, "memory");
-  return read(device);
+  Lock lock = enter(id, "memory");
+  MemoryReading reading = read(lock, device);
+  if (!serves(id)) raise_ended(lock, "memory");
+  return reading;
 }
 
-MemoryReading ContextBody::read(const Device* device) {
-  take_notices();
+MemoryReading ContextBody::read(Lock& lock, const Device* device) {
+  take_notices(lock);
   MemoryReading reading;
   reading.books = books(device);
-  reading.orphans = waiting_.load(std::memory_order_relaxed);
-  reading.peak_orphans = peak_orphans_;
+  reading.orphans = reclaim_.waiting();
+  reading.peak_orphans = reclaim_.peak();
   reading.regions = regions_ == nullptr ? 0 : regions_->open_count();
-  if (governor_ != nullptr) reading.collections = governor_->costs();
-  reading.lag_last_ns = lag_last_ns_;
-  reading.lag_max_ns = lag_max_ns_;
+  reading.collections = governor_->costs();
+  reading.lag_last_ns = reclaim_.lag_last_ns();
+  reading.lag_max_ns = reclaim_.lag_max_ns();
   return reading;
 }
 
 MemoryReading ContextBody::total_memory(const Device* device) {
   MemoryReading sum = ContextRegistry::instance().ended(device);
   ContextRegistry::instance().for_each([&](ContextBody& context) {
-    std::lock_guard guard(context.lock_);
-    if (counts_in_sum(context.options_.backing, device)) add(sum, context.read(device));
+    Lock lock(context.lock_);
+    add(sum, context.read(lock, device));
   });
   return sum;
 }
@@ -117,8 +114,7 @@ void ContextBody::audit_own() {
     }
   }
   if (tensors != sum.live) off(options_.name, "live tensors = handles", sum.live, tensors);
-  if (queued != waiting_.load(std::memory_order_relaxed))
-    off(options_.name, "orphans", waiting_, queued);
+  if (queued != reclaim_.waiting()) off(options_.name, "orphans", reclaim_.waiting(), queued);
   // arithmetic: of what is booked
   const std::uint64_t pressure = sum.storages.bytes + sum.live * options_.name_bytes;
   if (pressure_.load(std::memory_order_relaxed) != pressure) {
@@ -196,11 +192,8 @@ std::vector<SiteHolding> ContextBody::holdings(ContextId id, const Device* devic
 
 std::vector<SiteHolding> ContextBody::total_holdings(const Device* device, By by) {
   std::map<SiteId, SiteHolding> sites;
-  ContextRegistry::instance().for_each([&](ContextBody& context) {
-    if (counts_in_sum(context.options_.backing, device)) {
-      context.gather_holdings(device, by, sites);
-    }
-  });
+  ContextRegistry::instance().for_each(
+      [&](ContextBody& context) { context.gather_holdings(device, by, sites); });
   return by_bytes(sites);
 }
 

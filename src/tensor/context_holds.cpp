@@ -26,12 +26,11 @@ bool ContextBody::resolve(ContextId id, std::span<const Handle> handles,
     if (handles[i] == 0) continue;
     const TensorRecord& record = live(lock, handles[i], who);
     Storage& storage = *record.storage;
-    if (storage.block.data == nullptr) {
+    if (storage.foreign()) {
       const std::string& device = storage.device->name();
-      lock.unlock();
-      raise(ErrorKind::kInvalidArgument,
-            "[{}] input {} is on device {}, another runtime's: its own operations are needed", who,
-            i, device);
+      refuse(lock, ErrorKind::kInvalidArgument,
+             "[{}] input {} is on device {}, another runtime's: its own operations are needed", who,
+             i, device);
     }
     storage.refs.fetch_add(1, std::memory_order_relaxed);
     operands[i].memory = StorageRef(storage);
@@ -72,7 +71,7 @@ Handle ContextBody::hold_by_name(ContextId id, Handle handle) {
   Lock lock = enter(id, "hold");
   const TensorRecord& of = live_and_dense(lock, id, handle, "hold");
   Storage& storage = *of.storage;
-  const bool foreign = storage.block.data == nullptr;
+  const bool foreign = storage.foreign();
   const std::uint64_t offset = foreign ? 0 : of.tag;
   const std::uint64_t bytes = foreign ? 0 : bytes_of(Shape(of.shape()), size_of(of.dtype));
   TensorRecord& record = records_.acquire();
@@ -130,19 +129,14 @@ void StorageRef::last_released(Storage& storage) noexcept {
     context.ledger(*storage.device).hold_ended(storage.bytes);
     if (trace::on()) [[unlikely]]
       trace::record(context.storage_event(storage, kHoldEnded));
-    if (storage.block.data != nullptr) {
-      batch.add_freed(storage);
-    } else {
-      storage.device->foreign_ended(storage.bytes);
-    }
-    context.storages_.release(storage);
+    context.let_go(storage, batch);
   }
   batch.carry_out(nullptr);
   context.retire_if_empty();
 }
 
 void StorageRef::note_use(StreamId stream) const {
-  if (storage_->block.data == nullptr) return;
+  if (storage_->foreign()) return;
   std::lock_guard guard(storage_->context->lock_);
   if (!storage_->device->pool().note_use(storage_->block, storage_->note, stream)) {
     throw OutOfMemory("[note_use] no memory to note which streams use a block");

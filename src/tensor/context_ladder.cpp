@@ -1,6 +1,6 @@
-// How a context makes room: what the rungs of the governor's ladder do, on Ebb's own memory and on
-// another runtime's, and when it is climbed: where an allocation does not fit, and at safe points.
-// What is decided is decided by the Governor.
+// How a context makes room: when the governor's ladder is climbed, that is where an allocation does
+// not fit, and at safe points. What the rungs do is in tensor/ladders.hpp, what is decided is decided
+// by the Governor.
 //
 // A context may be bound to a thread (a V8 isolate's). Then the host collects, and foreign tensors
 // end, on that thread only. Another thread that finds no room drains what is Ebb's own, asks the
@@ -19,27 +19,16 @@
 #include "ebb/memory/device_link.hpp"
 #include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
+#include "memory/clock.hpp"
 #include "tensor/context_body.hpp"
 #include "tensor/context_registry.hpp"
+#include "tensor/ladders.hpp"
 #include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
 
-constexpr auto kPeerWait = std::chrono::milliseconds(100);
 constexpr auto kNestedWait = std::chrono::seconds(1);
-constexpr auto kLongestNap = std::chrono::microseconds(1000);
-
-// Looks again and again, less often each time, until `done` or until the wait is over.
-template <typename Done>
-bool poll_until(std::chrono::steady_clock::time_point end, Done&& done) {
-  // arithmetic: of times
-  for (auto nap = std::chrono::microseconds(20); !done(); nap = std::min(2 * nap, kLongestNap)) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(nap);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -77,89 +66,6 @@ class ContextBody::ClimbScope {
  private:
   ContextBody& context_;
   std::optional<Visit> visit_;
-};
-
-// Room in one of Ebb's own pools.
-class ContextBody::OwnLadder final : public Ladder {
- public:
-  OwnLadder(ContextBody& context, ContextId id, Device& device, std::uint64_t bytes,
-            StreamId stream)
-      : context_(context), id_(id), device_(device), bytes_(bytes), stream_(stream) {}
-
-  bool fits() override {
-    if (!block) block = device_.pool().allocate(bytes_, stream_);
-    return static_cast<bool>(block);
-  }
-  std::uint64_t drain() override { return context_.drain(id_, Scope::kOwn).bytes; }
-  std::uint64_t collect(Collection kind) override {
-    return capturing() ? kCannotCollect : context_.run_collector(kind);
-  }
-  std::uint64_t live() override { return context_.pressure_.load(std::memory_order_relaxed); }
-  void ask_others() override { asked_ = context_.ask_others(device_); }
-  void wait_pending() override {
-    if (capturing()) return;
-    device_.pool().wait_pending();
-    if (asked_) poll_until(std::chrono::steady_clock::now() + kPeerWait, [&] { return fits(); });
-  }
-  std::uint64_t needs() override { return device_.in_use() + bytes_; }
-  std::uint64_t ceiling() override { return device_.ceiling(); }
-  void set_ceiling(std::uint64_t bytes) override { device_.set_ceiling(bytes); }
-
-  bool capturing() const noexcept {
-    return device_.link() != nullptr && device_.link()->captures(stream_);
-  }
-
-  Block block;
-
- private:
-  ContextBody& context_;
-  const ContextId id_;
-  Device& device_;
-  const std::uint64_t bytes_;
-  const StreamId stream_;
-  bool asked_ = false;
-};
-
-// Room in another runtime's memory: as booked under its limit, or, where `wanted` is set, as much
-// as that given back. Without a device: collections that no request asks for.
-class ContextBody::ForeignLadder final : public Ladder {
- public:
-  ForeignLadder(ContextBody& context, ContextId id, Device* device = nullptr,
-                std::uint64_t upcoming = 0, std::uint64_t wanted = 0)
-      : context_(context), id_(id), device_(device), upcoming_(upcoming), wanted_(wanted) {}
-
-  bool fits() override {
-    if (wanted_ != 0) return drained.bytes >= wanted_;
-    return device_ != nullptr && !device_->over_limit(upcoming_);
-  }
-  std::uint64_t drain() override {
-    const Drained more = context_.drain(id_, Scope::kAll);
-    drained += more;
-    return more.bytes;
-  }
-  std::uint64_t collect(Collection kind) override {
-    const std::uint64_t cost = context_.run_collector(kind);
-    if (cost != kCannotCollect) ++drained.collections;
-    return cost;
-  }
-  std::uint64_t live() override {
-    return context_.pressure_.load(std::memory_order_relaxed) + upcoming_;
-  }
-  void ask_others() override {
-    if (device_ != nullptr) context_.ask_others(*device_);
-  }
-  std::uint64_t needs() override { return device_->in_use() + upcoming_; }
-  std::uint64_t ceiling() override { return device_ == nullptr ? 0 : device_->ceiling(); }
-  void set_ceiling(std::uint64_t bytes) override { device_->set_ceiling(bytes); }
-
-  Drained drained;
-
- private:
-  ContextBody& context_;
-  const ContextId id_;
-  Device* device_;
-  const std::uint64_t upcoming_;
-  const std::uint64_t wanted_;
 };
 
 Block ContextBody::allocate(ContextId id, const TensorSpec& spec, std::uint64_t bytes) {
@@ -253,7 +159,7 @@ Drained ContextBody::safe_point(ContextId id, Device* device, std::uint64_t upco
   check_open(id, "safe_point");
   Drained drained;
   const bool on = reclaiming();
-  if (orphans_.noticed() || (on && waiting_.load(std::memory_order_relaxed) != 0)) {
+  if (reclaim_.noticed() || (on && reclaim_.waiting() != 0)) {
     drained += drain(id, Scope::kAll);
   }
   if (!on || !on_host_thread()) return drained;

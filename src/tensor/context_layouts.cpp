@@ -65,10 +65,9 @@ Handle ContextBody::strided_view(ContextId id, Handle base, const Operand& seen,
   const std::optional<Extent> asked = extent_of(offset, spec.shape, kept, spec.dtype);
   if (!has || !asked || asked->first < has->first || asked->last > has->last ||
       offset % size_of(spec.dtype) != 0) {
-    lock.unlock();
-    raise(ErrorKind::kInvalidArgument,
-          "[view] {} {} from byte {} on was asked for, outside the tensor or between its elements",
-          name_of(spec.dtype), spec.shape.to_string(), byte_offset);
+    refuse(lock, ErrorKind::kInvalidArgument,
+           "[view] {} {} from byte {} on was asked for, outside the tensor or between its elements",
+           name_of(spec.dtype), spec.shape.to_string(), byte_offset);
   }
   return enter_view(lock, storage, offset, dense ? nullptr : &kept, spec);
 }
@@ -76,9 +75,9 @@ Handle ContextBody::strided_view(ContextId id, Handle base, const Operand& seen,
 Handle ContextBody::share(ContextId id, Handle handle, RegionId region) {
   Lock lock = enter(id, "view");
   const TensorRecord& of = live(lock, handle, "view");
-  if (of.storage->block.data == nullptr) {
-    lock.unlock();
-    raise(ErrorKind::kInvalidArgument, "[view] the tensor is another runtime's: adopt its views");
+  if (of.storage->foreign()) {
+    refuse(lock, ErrorKind::kInvalidArgument,
+           "[view] the tensor is another runtime's: adopt its views");
   }
   const bool strided = of.has(TensorRecord::kStrided);
   return enter_view(lock, *of.storage, of.byte_offset(), strided ? &of.layout->strides : nullptr,
@@ -172,7 +171,7 @@ void ContextBody::make_dense(ContextId id, Handle handle, Operand& operand) {
     if (take_if_rebound(lock, handle, operand, old)) return;
   }
   Device& device = operand.memory.device();
-  if (orphans_.noticed()) drain(id, Scope::kOwn);
+  if (reclaim_.noticed()) drain(id, Scope::kOwn);
   const TensorSpec spec{.device = &device, .stream = operand.memory.home_stream()};
   if (device.link() != nullptr && device.link()->captures(spec.stream)) {
     raise(ErrorKind::kWrongState,

@@ -30,8 +30,7 @@ std::string traced_past(Handle handle) {
 }  // namespace
 
 void ContextBody::raise_ended(Lock& lock, std::string_view who) {
-  lock.unlock();
-  raise(ErrorKind::kStaleHandle, "[{}] the context has ended", who);
+  refuse(lock, ErrorKind::kStaleHandle, "[{}] the context has ended", who);
 }
 
 void ContextBody::raise_stale(Lock& lock, Handle handle, std::string_view who) {
@@ -56,18 +55,16 @@ Region& ContextBody::region(Lock& lock, RegionId id, std::string_view who) {
   if (region != nullptr) [[likely]]
     return *region;
   const bool ended = regions_->has_ended(id);
-  lock.unlock();
-  raise(ErrorKind::kStaleHandle, "[{}] region {:#x} {}", who, id,
-        ended ? "has ended" : "names no region of this context");
+  refuse(lock, ErrorKind::kStaleHandle, "[{}] region {:#x} {}", who, id,
+         ended ? "has ended" : "names no region of this context");
 }
 
 Region& ContextBody::open_to(Lock& lock, RegionId id, std::string_view who) {
   Region& found = region(lock, id, who);
   if (!found.capped) [[likely]]
     return found;
-  lock.unlock();
-  raise(ErrorKind::kWrongState, "[{}] region {:#x} is capped: nothing more is attached to it", who,
-        id);
+  refuse(lock, ErrorKind::kWrongState,
+         "[{}] region {:#x} is capped: nothing more is attached to it", who, id);
 }
 
 void ContextBody::made_at(ContextId id, Handle handle, SiteId site) {

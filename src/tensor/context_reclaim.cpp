@@ -44,26 +44,12 @@ void ContextBody::orphan(Handle handle) noexcept {
   if ((generation & 1u) == 0 || generation > kLastGeneration) return;
   auto* table = static_cast<Records*>(Space::instance().table_of(handle));
   if (table == nullptr) return;
-  // Where the push succeeds the record is live, so its context is still the one found above.
-  ContextBody& context = table->context;
-  const auto pushed = context.orphans_.push(*Space::instance().find_slot(handle), handle);
-  if (pushed == OrphanQueue<TensorRecord>::Push::kFirst) {
-    context.first_notice_.store(steady_ns(), std::memory_order_relaxed);
-  }
-}
-
-WaitingList& ContextBody::waiting_list_of(const TensorRecord& record) noexcept {
-  return record.storage->block.data == nullptr ? waiting_foreign_ : waiting_own_;
-}
-
-void ContextBody::leave_waiting(TensorRecord& record) noexcept {
-  waiting_list_of(record).remove(record);
-  record.flags &= static_cast<std::uint8_t>(~TensorRecord::kWaiting);
-  waiting_.store(waiting_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  // Where the notice is taken the record is live, so its context is still the one found above.
+  table->context.reclaim_.notice(*Space::instance().find_slot(handle), handle);
 }
 
 // A record just taken off the queue that is not given back now.
-void ContextBody::notice(TensorRecord& record) noexcept {
+void ContextBody::keep(TensorRecord& record) noexcept {
   if (!record.live()) {
     --undead_;
     records_.recycle(record);
@@ -71,20 +57,32 @@ void ContextBody::notice(TensorRecord& record) noexcept {
     record.word.fetch_and(~1u, std::memory_order_relaxed);
   } else {
     record.flags |= TensorRecord::kWaiting;
-    waiting_list_of(record).push(record);
-    const std::uint64_t waiting = waiting_.load(std::memory_order_relaxed) + 1;
-    waiting_.store(waiting, std::memory_order_relaxed);
-    peak_orphans_ = std::max(peak_orphans_, waiting);
+    reclaim_.keep(record, record.storage->foreign());
   }
 }
 
-void ContextBody::take_notices() noexcept {
-  while (TensorRecord* record = orphans_.pop()) notice(*record);
+// Those that are there, so many at most. True: there may be more.
+bool ContextBody::take_notices(int most) noexcept {
+  for (; most > 0; --most) {
+    TensorRecord* record = reclaim_.pop();
+    if (record == nullptr) return false;
+    keep(*record);
+  }
+  return true;
 }
 
-TensorRecord* ContextBody::next_waiting(Scope scope) const noexcept {
-  if (waiting_own_.first() != nullptr) return waiting_own_.first();
-  return scope == Scope::kAll ? waiting_foreign_.first() : nullptr;
+void ContextBody::take_notices(Lock&) noexcept {
+  while (take_notices(kMostNotices)) lock_.let_others_in();
+}
+
+// Ends what waits in a list.
+void ContextBody::end_kept(bool foreign, EndBatch& batch, std::uint64_t& since) noexcept {
+  since = std::min(since, reclaim_.kept_since(foreign));
+  while (!batch.full()) {
+    TensorRecord* record = reclaim_.first_kept(foreign);
+    if (record == nullptr) return;
+    end(*record, Reason::kReclaimed, batch);
+  }
 }
 
 Drained ContextBody::drain_batch(ContextId id, Scope scope, bool& more) {
@@ -93,21 +91,25 @@ Drained ContextBody::drain_batch(ContextId id, Scope scope, bool& more) {
   Lock lock(lock_);
   if (!serves(id)) return {};  // what is left ends with its context
   const bool giving = reclaiming();
+  std::uint64_t since = kNever;
   TensorRecord* record = nullptr;
   int taken = 0;
-  while (!batch.full() && taken < kMostNotices && (record = orphans_.pop()) != nullptr) {
+  while (!batch.full() && taken < kMostNotices && (record = reclaim_.pop()) != nullptr) {
     ++taken;
     const bool ends = giving && record->live() && !record->has(TensorRecord::kHold) &&
-                      (scope == Scope::kAll || record->storage->block.data != nullptr);
+                      (scope == Scope::kAll || !record->storage->foreign());
     if (ends) {
+      since = std::min(since, reclaim_.popped_since());
       record->flags |= TensorRecord::kDequeued;
       end(*record, Reason::kReclaimed, batch);
     } else {
-      notice(*record);
+      keep(*record);
     }
   }
-  while (giving && !batch.full() && (record = next_waiting(scope)) != nullptr) {
-    end(*record, Reason::kReclaimed, batch);
+  if (giving) {
+    end_kept(false, batch, since);
+    if (scope == Scope::kAll) end_kept(true, batch, since);
+    if (batch.drained().tensors != 0) reclaim_.given_back(batch.drained().tensors, since);
   }
   more = batch.full() || taken == kMostNotices;
   carry_out(lock, batch);
@@ -131,19 +133,9 @@ Drained ContextBody::drain(ContextId id, Scope scope) {
   if (scope == Scope::kAll && (!on_host_thread() || Visit::telling_ends_of(*this) > 1)) {
     scope = Scope::kOwn;
   }
-  const std::uint64_t first = first_notice_.exchange(0, std::memory_order_relaxed);
   Drained drained;
   for (bool more = true; more;) drained += drain_batch(id, scope, more);
-  if (first != 0 && drained.tensors != 0) note_lag(first, drained.tensors);
   return drained;
-}
-
-void ContextBody::note_lag(std::uint64_t first_notice, std::uint64_t tensors) noexcept {
-  const std::uint64_t lag = steady_ns() - first_notice;
-  std::lock_guard guard(lock_);
-  lag_last_ns_ = lag;
-  lag_max_ns_ = std::max(lag_max_ns_, lag);
-  peak_orphans_ = std::max(peak_orphans_, tensors);
 }
 
 }  // namespace ebb

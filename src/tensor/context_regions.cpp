@@ -9,6 +9,11 @@
 #include "tensor/visit.hpp"
 
 namespace ebb {
+namespace {
+
+constexpr int kMostSteps = 512;  // regions and lent tensors in one go under the lock
+
+}  // namespace
 
 RegionId ContextBody::root(ContextId context) {
   Lock lock = enter(context, "root");
@@ -26,22 +31,21 @@ bool ContextBody::close(ContextId context, RegionId id) {
   Lock lock = enter(context, "close");
   if (regions_->find(id) == nullptr && regions_->has_ended(id)) return false;
   if (id == 0) {
-    lock.unlock();
-    raise(ErrorKind::kInvalidArgument, "[close] a region's name is needed");
+    refuse(lock, ErrorKind::kInvalidArgument, "[close] a region's name is needed");
   }
   Region& closing = region(lock, id, "close");
   if (&closing == &regions_->root()) {
-    lock.unlock();
-    raise(ErrorKind::kWrongState, "[close] the root ends with its context only");
+    refuse(lock, ErrorKind::kWrongState, "[close] the root ends with its context only");
   }
-  end_doomed(lock, regions_->begin_close(closing), Reason::kRegion);
+  end_region(lock, closing, Reason::kRegion);
   return true;
 }
 
-// Ends what the doomed regions own, a batch at a time.
-void ContextBody::end_doomed(Lock& lock, Region* doomed, Reason reason) {
+// A batch at a time.
+void ContextBody::end_region(Lock& lock, Region& closing, Reason reason) {
   Visit visit(*this, lock);
-  while (true) {
+  regions_->begin_close(closing);
+  for (Region* doomed = &closing;;) {
     ManyEnds batch;
     doomed = fill(batch, doomed, reason);
     Host* const host = host_;
@@ -53,9 +57,13 @@ void ContextBody::end_doomed(Lock& lock, Region* doomed, Reason reason) {
   }
 }
 
-// Lent tensors go back where they came from, unless the context is ending. Returns what is left.
+// Lent tensors go back where they came from, unless the context is ending. Returns where to go on.
 Region* ContextBody::fill(EndBatch& batch, Region* doomed, Reason reason) noexcept {
-  while (doomed != nullptr && !batch.full()) {
+  for (int steps = 0; doomed != nullptr && !batch.full() && steps < kMostSteps; ++steps) {
+    if (Region* below = RegionTree::next_doomed(*doomed)) {
+      doomed = below;
+      continue;
+    }
     Owned* owned = RegionTree::take_owned(*doomed);
     if (owned == nullptr) {
       doomed = regions_->finish(*doomed);
@@ -138,7 +146,7 @@ RegionId ContextBody::shortest_lived(ContextId context, std::span<const Handle> 
 RegionInfo ContextBody::describe_region(ContextId context, RegionId id) {
   Lock lock = enter(context, "describe_region");
   const Region& found = region(lock, id, "describe_region");
-  return {.parent = found.parent == nullptr ? 0 : found.parent->name(),
+  return {.parent = found.parent_name(),
           .depth = found.depth,
           .tensors = found.owned_count,
           .children = found.child_count,

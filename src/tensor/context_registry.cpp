@@ -46,7 +46,6 @@ void ContextRegistry::close_books(DeviceIndex index) noexcept {
   });
   std::lock_guard guard(mutex_);
   ended_[0] += std::exchange(ended_[index], Books());
-  ended_backing_[0] += std::exchange(ended_backing_[index], Books());
 }
 
 std::pair<ContextBody&, ContextId> ContextRegistry::create(ContextOptions options) {
@@ -79,9 +78,8 @@ ContextBody* ContextRegistry::find(ContextId id) const noexcept {
 
 void ContextRegistry::recycle(ContextBody& context) noexcept {
   std::scoped_lock guard(mutex_, context.lock_);
-  auto& ended = context.options_.backing ? ended_backing_ : ended_;
   for (DeviceIndex i = 0; i < kMaxDevices; ++i) {
-    ended[i] += context.ledgers_[i].books();
+    ended_[i] += context.ledgers_[i].books();
     context.ledgers_[i] = Ledger();
   }
   const CollectionCosts costs = context.governor_->costs();
@@ -101,7 +99,6 @@ MemoryReading ContextRegistry::ended(const Device* device) const {
   MemoryReading reading;
   for (DeviceIndex i = 0; i < kMaxDevices; ++i) {
     if (device == nullptr || device->index() == i) reading.books += ended_[i];
-    if (device != nullptr && device->index() == i) reading.books += ended_backing_[i];
   }
   reading.collections = ended_costs_;
   return reading;

@@ -54,7 +54,6 @@ class ContextRegistry {
   std::vector<Cell> cells_;
   std::array<std::atomic<ContextBody*>, kMost> found_{};
   std::array<Books, kMaxDevices> ended_{};
-  std::array<Books, kMaxDevices> ended_backing_{};
   CollectionCosts ended_costs_;
 };
 

@@ -1,11 +1,15 @@
-// From what a host calls its data to the storage that books it: open addressing, linear probing,
-// erased by shifting back, so that nothing of what has gone stays behind. It grows and shrinks on
-// insertion only: erasing allocates nothing. Under the context's lock.
+// From what a host calls its data to the storage that books it. Linear hashing: buckets are chains
+// through the storages themselves, and with each insertion the map has one bucket more, with each
+// erasure perhaps a few fewer. So no call takes longer because the map is large, erasing allocates
+// nothing, and nothing of what has gone stays behind. Under the context's lock.
 //
 // arithmetic of this file: of at most 2^24 keys
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "ebb/tensor/storage.hpp"
@@ -16,65 +20,71 @@ class KeyMap {
  public:
   Storage* find(DeviceId device, std::uint64_t key) const noexcept {
     if (count_ == 0) return nullptr;
-    for (std::size_t i = home(device, key);; i = next(i)) {
-      Storage* storage = slots_[i];
-      if (storage == nullptr || matches(*storage, device, key)) return storage;
+    Storage* storage = bucket(place(device, key));
+    while (storage != nullptr && !(storage->key == key && storage->device->id() == device)) {
+      storage = storage->next;
     }
+    return storage;
   }
 
   // Room for one more; throws std::bad_alloc. `insert` after it cannot fail.
   void reserve_one() {
-    const std::size_t size = slots_.size();
-    if ((count_ + 1) * 4 > size * 3) {
-      rehash(size == 0 ? kSmallest : size * 2);
-    } else if (size > kSmallest && (count_ + 1) * 8 < size) {
-      rehash(size / 2);
-    }
+    if (buckets_ == segments_.size() * kSegment) segments_.push_back(std::make_unique<Segment>());
   }
   void insert(Storage& storage) noexcept {
-    std::size_t i = home(storage.device->id(), storage.key);
-    while (slots_[i] != nullptr) i = next(i);
-    slots_[i] = &storage;
-    ++count_;
+    if (++count_ > buckets_) add_bucket();
+    push(storage);
   }
   // Pre: it was inserted, and its key and device are what they were then.
-  void erase(Storage& storage) noexcept {
-    std::size_t hole = home(storage.device->id(), storage.key);
-    while (slots_[hole] != &storage) hole = next(hole);
-    for (std::size_t i = next(hole); slots_[i] != nullptr; i = next(i)) {
-      const std::size_t wants = home(slots_[i]->device->id(), slots_[i]->key);
-      if (((i - wants) & mask()) >= ((i - hole) & mask())) {
-        slots_[hole] = slots_[i];
-        hole = i;
-      }
-    }
-    slots_[hole] = nullptr;
+  void erase(const Storage& storage) noexcept {
+    Storage** at = &bucket(place(storage.device->id(), storage.key));
+    while (*at != &storage) at = &(*at)->next;
+    *at = storage.next;
     --count_;
+    for (int i = 0; i < 4 && count_ < buckets_ / 4; ++i) drop_bucket();
   }
   std::size_t count() const noexcept { return count_; }
+  std::size_t bytes() const noexcept {
+    return segments_.size() * sizeof(Segment) + segments_.capacity() * sizeof(segments_[0]);
+  }
 
  private:
-  static constexpr std::size_t kSmallest = 16;
+  static constexpr std::size_t kSegment = 1024;
+  using Segment = std::array<Storage*, kSegment>;
 
-  static bool matches(const Storage& storage, DeviceId device, std::uint64_t key) noexcept {
-    return storage.key == key && storage.device->id() == device;
+  Storage*& bucket(std::size_t i) const noexcept {
+    return (*segments_[i / kSegment])[i % kSegment];
   }
-  std::size_t mask() const noexcept { return slots_.size() - 1; }
-  std::size_t next(std::size_t i) const noexcept { return (i + 1) & mask(); }
-  std::size_t home(DeviceId device, std::uint64_t key) const noexcept {
-    std::uint64_t mixed = (key ^ (std::uint64_t{device} << 56)) * 0x9E3779B97F4A7C15ull;
-    return static_cast<std::size_t>(mixed ^ (mixed >> 32)) & mask();
+  // The low bits, one more of them for the buckets that have been split already.
+  std::size_t place(DeviceId device, std::uint64_t key) const noexcept {
+    const std::uint64_t mixed = (key ^ (std::uint64_t{device} << 56)) * 0x9E3779B97F4A7C15ull;
+    const std::size_t hash = mixed ^ (mixed >> 32);
+    const std::size_t i = hash & (std::bit_ceil(buckets_) - 1);
+    return i < buckets_ ? i : i - std::bit_ceil(buckets_) / 2;
   }
-  void rehash(std::size_t size) {
-    std::vector<Storage*> old(size, nullptr);
-    old.swap(slots_);
-    count_ = 0;
-    for (Storage* storage : old) {
-      if (storage != nullptr) insert(*storage);
-    }
+  void push(Storage& storage) noexcept {
+    Storage*& first = bucket(place(storage.device->id(), storage.key));
+    storage.next = first;
+    first = &storage;
+  }
+  // What the new bucket gets was all in the one that has the same bits but its highest.
+  void add_bucket() noexcept {
+    const std::size_t added = buckets_++;
+    bucket(added) = nullptr;
+    if (added != 0) spread(added - std::bit_floor(added));
+  }
+  void drop_bucket() noexcept {
+    spread(--buckets_);
+    if (segments_.size() > buckets_ / kSegment + 2) segments_.pop_back();
+  }
+  // Puts what is in a bucket where it belongs now.
+  void spread(std::size_t from) noexcept {
+    Storage* storage = std::exchange(bucket(from), nullptr);
+    while (storage != nullptr) push(*std::exchange(storage, storage->next));
   }
 
-  std::vector<Storage*> slots_;
+  std::vector<std::unique_ptr<Segment>> segments_;
+  std::size_t buckets_ = 0;
   std::size_t count_ = 0;
 };
 

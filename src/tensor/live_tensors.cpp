@@ -32,9 +32,7 @@ class LiveWalk {
     std::lock_guard guard(context.lock_);
     return context.books(&device);
   }
-  static std::uint64_t orphans(const ContextBody& context) {
-    return context.options_.backing ? 0 : context.waiting_.load(std::memory_order_relaxed);
-  }
+  static std::uint64_t orphans(const ContextBody& context) { return context.reclaim_.waiting(); }
 
  private:
   static LiveRow row(const ContextBody& context, const TensorRecord& record) {

@@ -8,7 +8,7 @@
 
 namespace ebb {
 
-// Record has a `Record* next_free`.
+// Record has a `Record* next`.
 template <typename Record, std::size_t kChunk>
 class RecordArena {
  public:
@@ -16,12 +16,12 @@ class RecordArena {
   Record& acquire() {
     if (free_ == nullptr) grow();
     Record& record = *free_;
-    free_ = record.next_free;
+    free_ = record.next;
     ++count_;
     return record;
   }
   void release(Record& record) noexcept {
-    record.next_free = free_;
+    record.next = free_;
     free_ = &record;
     --count_;
   }
@@ -31,7 +31,7 @@ class RecordArena {
   void grow() {
     chunks_.push_back(std::make_unique<std::array<Record, kChunk>>());
     for (Record& record : *chunks_.back()) {
-      record.next_free = free_;
+      record.next = free_;
       free_ = &record;
     }
   }

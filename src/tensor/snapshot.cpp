@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ebb/memory/trace.hpp"
+#include "memory/clock.hpp"
 #include "tensor/books_json.hpp"
 #include "tensor/context_body.hpp"
 #include "tensor/context_registry.hpp"
@@ -112,7 +113,7 @@ class SnapshotWriter {
       const std::string name = context.options_.name;
       const ContextId id = context.id_;
       const bool open = !context.closed();
-      reading = context.read(nullptr);
+      reading = context.read(lock, nullptr);
       lock.unlock();
       json_.member("id", id);
       json_.member("name", std::string_view(name));
@@ -143,7 +144,7 @@ class SnapshotWriter {
     if (context.regions_ == nullptr || chunk >= context.regions_->chunk_count()) return false;
     context.regions_->for_each_in(chunk, [&](const Region& region) {
       rows.push_back({.id = region.name(),
-                      .parent = region.parent == nullptr ? 0 : region.parent->name(),
+                      .parent = region.parent_name(),
                       .label = region.label,
                       .depth = region.depth,
                       .tensors = region.owned_count,
@@ -204,10 +205,10 @@ class SnapshotWriter {
         .storage = reinterpret_cast<std::uintptr_t>(&storage),
         .bytes = storage.bytes,
         .key = storage.key,
-        .tag = storage.block.data == nullptr ? record.tag : record.byte_offset(),
+        .tag = storage.foreign() ? record.tag : record.byte_offset(),
         .region = region == nullptr ? 0 : region->name(),
         .site = record.site,
-        .foreign = storage.block.data == nullptr,
+        .foreign = storage.foreign(),
         .orphaned = record.queued(),
         .unwatched = record.has(TensorRecord::kUnwatched),
         .hold = hold};

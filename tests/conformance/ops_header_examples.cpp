@@ -23,11 +23,10 @@ TEST(HeaderExamples, Pool) {
 
 TEST(HeaderExamples, HeapAdaptors) {
   SystemHeap memory;
-  LimitHeap limited(memory, 1 << 30);
-  RecordingHeap heap(limited);
+  LimitHeap heap(memory, 1 << 30);
   Pool pool(heap);
   pool.free(pool.allocate(1 << 20));
-  EXPECT_EQ(heap.committed(), limited.committed());
+  EXPECT_GE(heap.committed(), std::size_t{1} << 20);
 }
 
 TEST(HeaderExamples, Context) {

@@ -1,7 +1,7 @@
 #include "conformance/pool_suite.hpp"
-#include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/simulated_device.hpp"
 #include "ebb/memory/system_heap.hpp"
+#include "support/heaps.hpp"
 
 namespace ebb::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <iostream>
 #include <vector>
 
-#include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/simulated_device.hpp"
 #include "ebb/memory/system_heap.hpp"
+#include "support/heaps.hpp"
 
 namespace ebb {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/simulated_device.hpp"
 #include "fault/failing_new.hpp"
+#include "support/heaps.hpp"
 #include "support/hosts.hpp"
 
 namespace ebb::fault {

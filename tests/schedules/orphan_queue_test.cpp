@@ -1,5 +1,5 @@
 // The orphan queue and the recycling of slots under every schedule of a few preemptions.
-#include "ebb/memory/orphan_queue.hpp"
+#include "memory/orphan_queue.hpp"
 
 #include <mutex>
 

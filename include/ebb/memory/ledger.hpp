@@ -37,7 +37,6 @@ inline constexpr auto kHoldEnded = EventKind(24);        // of a storage without
 // Flags of kTensorBorn, kTensorEnded and kStorageEnded.
 inline constexpr std::uint8_t kWithStorage = 1;  // the storage was born, or ended, with it
 inline constexpr std::uint8_t kStillHeld = 2;    // it ended, but something holds on to it
-inline constexpr std::uint8_t kBacking = 4;      // memory behind what another context books
 
 // How many, and how many bytes.
 struct Tally {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "ebb/memory/region.hpp"
+#include "ebb/memory/names.hpp"
 
 namespace ebb {
 

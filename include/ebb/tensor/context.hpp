@@ -16,7 +16,6 @@
 // kStaleHandle and the message says what it was.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,150 +25,12 @@
 #include <vector>
 
 #include "ebb/base/error.hpp"
-#include "ebb/memory/device.hpp"
-#include "ebb/memory/governor.hpp"
-#include "ebb/memory/ledger.hpp"
-#include "ebb/memory/region.hpp"
 #include "ebb/memory/site_table.hpp"
-#include "ebb/tensor/layout.hpp"
-#include "ebb/tensor/storage.hpp"
-#include "ebb/tensor/tensor_record.hpp"
+#include "ebb/tensor/host.hpp"
+#include "ebb/tensor/reading.hpp"
+#include "ebb/tensor/spec.hpp"
 
 namespace ebb {
-
-// A foreign tensor that Ebb ended: its host now frees it.
-struct ForeignEnd {
-  Handle handle = 0;  // already stale
-  std::uint64_t tag = 0;
-  std::uint64_t key = 0;
-  DeviceId device = 0;
-  Reason reason = Reason::kDisposed;
-  bool last = true;  // no other tensor shares the data any more
-};
-
-// What a context needs of its host. Called on the thread that called Ebb, with no lock held; it may
-// call Ebb again, but not close the context. `end` and `warn` must not throw.
-class Host {
- public:
-  virtual ~Host() = default;
-  virtual bool can_collect() const { return false; }
-  // Makes the collector run, now. Nanoseconds it took; 0: Ebb measures; kCannotCollect: it did not.
-  virtual std::uint64_t collect(Collection) { return 0; }
-  virtual void end(std::span<const ForeignEnd>) {}
-  virtual void warn(std::string_view message);
-};
-
-struct ContextOptions {
-  std::string name{};
-  Host* host = nullptr;  // must outlive the context; null: no collector, nothing foreign
-  std::unique_ptr<Host> own_host{};  // the same, and gone when the context has closed
-  bool minor = true;  // the collector has a minor collection that is cheaper than a major one
-  double collect_share = shares::kUsual;
-  // The host's collector runs, and foreign tensors end, on the thread that creates the context
-  // only. Another that needs memory asks it and waits a little.
-  bool bound_to_thread = false;
-  // Pacing (ebb/memory/pacing.hpp). A live name is as much pressure as so many bytes.
-  std::uint64_t minor_step = 0;
-  std::uint64_t major_step = 0;
-  std::uint64_t name_bytes = 0;
-  // Holds the memory behind another context's foreign tensors: not counted again in sums over all.
-  bool backing = false;
-};
-
-struct TensorSpec {
-  Device* device = nullptr;
-  DType dtype = DType::kFloat32;
-  Shape shape{};
-  RegionId region = 0;  // 0: the root
-  SiteId site = 0;
-  StreamId stream = kDefaultStream;
-};
-
-// A tensor as an operation sees it: its memory stays, whatever becomes of the tensor meanwhile.
-struct Operand {
-  StorageRef memory;
-  std::byte* data = nullptr;  // of the first element
-  DType dtype = DType::kUnknown;
-  bool dense = true;       // in row-major order; else as the strides say
-  std::uint32_t uses = 0;  // strided: how often it has been resolved, this time too
-  Shape shape;
-  Strides strides;  // set where it is not dense
-
-  explicit operator bool() const noexcept { return data != nullptr; }
-};
-
-// Its values to the host, dense and in row-major order, and back; `bytes` are the operand's. What
-// is on a device with a link, or written, is dense.
-void read_operand(const Operand& operand, std::span<std::byte> bytes);
-void write_operand(const Operand& operand, std::span<const std::byte> bytes);
-
-struct MadeTensor {
-  Handle handle = 0;
-  StorageRef memory;
-  std::byte* data = nullptr;
-};
-
-struct ForeignSpec {
-  Device* device = nullptr;
-  std::uint64_t key = 0;  // tensors with the same key share one storage; 0: with none
-  std::uint64_t bytes = 0;
-  std::uint64_t tag = 0;
-  DType dtype = DType::kUnknown;
-  std::span<const std::int64_t> dims{};
-  RegionId region = 0;
-  SiteId site = 0;
-  bool watched = true;
-};
-
-struct TensorInfo {
-  Device* device = nullptr;
-  DType dtype = DType::kUnknown;
-  std::uint8_t rank = 0;
-  std::array<std::int64_t, kMaxRank> dims{};
-  bool dense = true;  // Ebb's own; foreign: not known, said to be
-  Strides strides{};  // Ebb's own
-  std::uint64_t bytes = 0;
-  std::uint64_t key = 0;
-  std::uint64_t tag = 0;
-  RegionId region = 0;
-  SiteId site = 0;
-  bool orphaned = false;
-};
-
-struct RegionInfo {
-  RegionId parent = 0;
-  std::uint32_t depth = 0;
-  std::uint64_t tensors = 0;
-  std::uint64_t children = 0;
-  bool capped = false;
-};
-
-struct Drained {
-  std::uint64_t tensors = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t collections = 0;
-  Drained& operator+=(const Drained& other) noexcept;
-};
-
-struct MemoryReading {
-  Books books;
-  std::uint64_t orphans = 0;  // live and noticed, on all devices
-  std::uint64_t peak_orphans = 0;
-  std::uint64_t regions = 0;
-  CollectionCosts collections;
-  std::uint64_t lag_last_ns = 0;
-  std::uint64_t lag_max_ns = 0;
-};
-
-// By what the live tensors are told apart: the place that made them, or the label of their region.
-enum class By : std::uint8_t { kSite, kRegionLabel };
-
-// Live bytes and tensors of one creation site, or of the regions with one label.
-struct SiteHolding {
-  SiteId site = 0;  // the interned site or label
-  Tally live;
-  std::uint64_t orphans = 0;
-};
 
 // Reclaim: process-wide, off at first, at any time, both ways.
 void set_reclaim(bool on) noexcept;

@@ -36,7 +36,7 @@ struct StridedLayout {
   std::uint64_t offset = 0;  // of the first element, in bytes
   Strides strides{};
   std::uint32_t uses = 0;  // how often it was resolved
-  StridedLayout* next_free = nullptr;
+  StridedLayout* next = nullptr;
 };
 
 // Copies the operand's elements to `to`, dense and in row-major order.

@@ -23,11 +23,13 @@ struct Storage {
   std::uint32_t unwatched = 0;  // of the tensors, those no death notice will come for
   Device* device = nullptr;
   ContextBody* context = nullptr;
-  Block block;              // null data: foreign
+  Block block;              // none: foreign
   UseNote* note = nullptr;  // the streams that used the block, beyond its own
   std::uint64_t bytes = 0;  // booked: the block's, or what the host said
   std::uint64_t key = 0;    // foreign: what the host calls the data
-  Storage* next_free = nullptr;
+  Storage* next = nullptr;  // in a free list, or among foreign data whose keys share a bucket
+
+  bool foreign() const noexcept { return block.data == nullptr; }
 };
 
 // Holds a storage, and so its memory, whatever becomes of its tensors: an operation's operand, a

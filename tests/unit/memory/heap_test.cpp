@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "ebb/base/error.hpp"
-#include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/system_heap.hpp"
+#include "support/heaps.hpp"
 
 namespace ebb {
 namespace {

@@ -1,4 +1,4 @@
-#include "ebb/memory/orphan_queue.hpp"
+#include "memory/orphan_queue.hpp"
 
 #include <gtest/gtest.h>
 

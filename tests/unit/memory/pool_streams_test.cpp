@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/simulated_device.hpp"
+#include "support/heaps.hpp"
 
 namespace ebb {
 namespace {

@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/simulated_device.hpp"
 #include "ebb/memory/system_heap.hpp"
 #include "memory/pool/size_classes.hpp"
+#include "support/heaps.hpp"
 
 namespace ebb {
 namespace {

@@ -1,4 +1,4 @@
-#include "ebb/memory/region.hpp"
+#include "memory/region.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,19 +8,27 @@
 namespace ebb {
 namespace {
 
-// Empties and gives back a doomed list; how many regions and how many things were in it.
+// What went with a region, and in which order.
 struct Closed {
-  std::vector<std::uint64_t> opened;  // ordinals, in the order of the list
+  std::vector<std::uint64_t> opened;  // ordinals
   std::size_t owned = 0;
 };
 Closed finish_all(RegionTree& tree, Region* doomed) {
   Closed closed;
   while (doomed != nullptr) {
+    if (Region* below = RegionTree::next_doomed(*doomed)) {
+      doomed = below;
+      continue;
+    }
     while (RegionTree::take_owned(*doomed) != nullptr) ++closed.owned;
     closed.opened.push_back(doomed->opened);
     doomed = tree.finish(*doomed);
   }
   return closed;
+}
+Closed close_all(RegionTree& tree, Region& region) {
+  tree.begin_close(region);
+  return finish_all(tree, &region);
 }
 
 TEST(RegionTree, StartsWithARootOnly) {
@@ -41,7 +49,7 @@ TEST(RegionTree, OpensBelowAParent) {
   EXPECT_EQ(tree.root().child_count, 1u);
   EXPECT_EQ(tree.open_count(), 2u);
   const RegionId name = b.name();
-  finish_all(tree, tree.begin_close(a));
+  close_all(tree, a);
   EXPECT_EQ(tree.find(name), nullptr);
   EXPECT_TRUE(tree.has_ended(name));
   EXPECT_EQ(tree.open_count(), 0u);
@@ -54,7 +62,7 @@ TEST(RegionTree, ClosesChildrenBeforeTheirParents) {
   Region& right = tree.open(top, 0);
   Region& leaf = tree.open(left, 0);
   const std::vector<std::uint64_t> in_order{right.opened, leaf.opened, left.opened, top.opened};
-  EXPECT_EQ(finish_all(tree, tree.begin_close(top)).opened, in_order);
+  EXPECT_EQ(close_all(tree, top).opened, in_order);
   EXPECT_EQ(tree.root().first_child, nullptr);
 }
 
@@ -63,7 +71,7 @@ TEST(RegionTree, ClosingOneLeavesItsSiblings) {
   std::vector<Region*> siblings;
   for (int i = 0; i < 3; ++i) siblings.push_back(&tree.open(tree.root(), 0));
   for (const int at : {1, 2, 0}) {  // the middle, then the ends of the list
-    finish_all(tree, tree.begin_close(*siblings[at]));
+    close_all(tree, *siblings[at]);
     std::size_t count = 0;
     for (Region* child = tree.root().first_child; child != nullptr; child = child->next_sibling)
       ++count;
@@ -78,10 +86,30 @@ TEST(RegionTree, TheNamesGoStaleBeforeTheContentsEnd) {
   Owned owned;
   RegionTree::link(region, owned);
   const RegionId name = region.name();
-  Region* doomed = tree.begin_close(region);
+  tree.begin_close(region);
   EXPECT_EQ(tree.find(name), nullptr);
-  EXPECT_EQ(doomed->owned_count, 1u);
-  EXPECT_EQ(finish_all(tree, doomed).owned, 1u);
+  EXPECT_EQ(region.owned_count, 1u);
+  EXPECT_EQ(finish_all(tree, &region).owned, 1u);
+}
+
+// Beginning to close costs the same however much is below; what is below is open until it is come
+// to, and then nobody finds it any more.
+TEST(RegionTree, WhatIsBelowADoomedRegionIsOpenUntilItIsComeTo) {
+  RegionTree tree;
+  Region& top = tree.open(tree.root(), 0);
+  Region& below = tree.open(top, 0);
+  const RegionId name = below.name();
+  EXPECT_EQ(below.parent_name(), top.name());
+  tree.begin_close(top);
+  EXPECT_EQ(tree.find(name), &below);
+  EXPECT_EQ(below.parent_name(), 0u);
+  Region& late = tree.open(below, 0);
+  EXPECT_EQ(RegionTree::next_doomed(top), &below);
+  EXPECT_EQ(tree.find(name), nullptr);
+  // Closed by its own name meanwhile: that part is gone when the rest is come to.
+  close_all(tree, late);
+  EXPECT_EQ(finish_all(tree, &below).opened.size(), 2u);
+  EXPECT_EQ(tree.open_count(), 0u);
 }
 
 TEST(RegionTree, OwnedThingsComeAndGo) {
@@ -101,8 +129,8 @@ TEST(RegionTree, OwnedThingsComeAndGo) {
   EXPECT_EQ(a.owned_count, 0u);
   EXPECT_EQ(RegionTree::take_owned(a), nullptr);
   EXPECT_EQ(RegionTree::take_owned(b), &x);
-  finish_all(tree, tree.begin_close(a));
-  finish_all(tree, tree.begin_close(b));
+  close_all(tree, a);
+  close_all(tree, b);
 }
 
 TEST(RegionTree, AChainOfAHundredThousandClosesWithoutRecursion) {
@@ -115,7 +143,7 @@ TEST(RegionTree, AChainOfAHundredThousandClosesWithoutRecursion) {
     if (top == nullptr) top = at;
   }
   EXPECT_EQ(at->depth, kDeep);
-  const Closed closed = finish_all(tree, tree.begin_close(*top));
+  const Closed closed = close_all(tree, *top);
   EXPECT_EQ(closed.opened.size(), kDeep);
   EXPECT_TRUE(std::is_sorted(closed.opened.rbegin(), closed.opened.rend()));
   EXPECT_EQ(tree.open_count(), 0u);
@@ -125,7 +153,7 @@ TEST(RegionTree, AWideTreeClosesToo) {
   RegionTree tree;
   Region& top = tree.open(tree.root(), 0);
   for (int i = 0; i < 5000; ++i) tree.open(top, 0);
-  EXPECT_EQ(finish_all(tree, tree.begin_close(top)).opened.size(), 5001u);
+  EXPECT_EQ(close_all(tree, top).opened.size(), 5001u);
 }
 
 TEST(RegionTree, TheDeeperOrElseTheYoungerEndsFirst) {
@@ -138,8 +166,8 @@ TEST(RegionTree, TheDeeperOrElseTheYoungerEndsFirst) {
   EXPECT_EQ(&RegionTree::shorter_lived(young, deep), &deep);
   EXPECT_EQ(&RegionTree::shorter_lived(tree.root(), old), &old);
   EXPECT_EQ(&RegionTree::shorter_lived(old, old), &old);
-  finish_all(tree, tree.begin_close(old));
-  finish_all(tree, tree.begin_close(young));
+  close_all(tree, old);
+  close_all(tree, young);
 }
 
 TEST(RegionTree, CountsWhatIsOwnedAlsoWhileARegionCloses) {
@@ -149,9 +177,9 @@ TEST(RegionTree, CountsWhatIsOwnedAlsoWhileARegionCloses) {
   RegionTree::link(a, x);
   RegionTree::link(tree.open(a, 0), y);
   RegionTree::link(tree.root(), z);
-  Region* doomed = tree.begin_close(a);
+  tree.begin_close(a);
   EXPECT_EQ(tree.owned_count(), 3u);
-  finish_all(tree, doomed);
+  finish_all(tree, &a);
   EXPECT_EQ(tree.owned_count(), 1u);
   RegionTree::unlink(z);
 }

@@ -1,4 +1,4 @@
-#include "ebb/memory/slot_table.hpp"
+#include "memory/slot_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -99,22 +99,6 @@ TEST_F(Life, TheBooksOfEndedOnesAreKept) {
   EXPECT_TRUE(total.balanced());
 }
 
-TEST_F(Life, WhatBacksAnothersTensorsIsNotCountedTwice) {
-  const std::uint64_t before = Context::total_memory().books.created;
-  const std::uint64_t on_cpu = Context::total_memory(cpu.get()).books.created;
-  auto backing = Context::create({.name = "backing", .backing = true});
-  const Handle handle = backing->make({.device = cpu.get()});
-  EXPECT_EQ(backing->memory().books.live, 1u);
-  EXPECT_EQ(Context::total_memory().books.created, before);
-  EXPECT_EQ(Context::total_memory(cpu.get()).books.created, on_cpu + 1);
-  EXPECT_EQ(Context::total_holdings(nullptr).size(), 0u);
-  Context::audit();
-  backing->dispose(handle);
-  backing.reset();
-  EXPECT_EQ(Context::total_memory().books.created, before);
-  EXPECT_EQ(Context::total_memory(cpu.get()).books.created, on_cpu + 1);
-}
-
 TEST_F(Life, ClosingTwiceIsClosingOnce) {
   EXPECT_TRUE(context->close());
   EXPECT_FALSE(context->close());

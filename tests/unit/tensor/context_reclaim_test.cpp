@@ -1,4 +1,5 @@
 // Orphans: noticed, waiting, given back; with reclaim off and on, and collections inside it.
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -51,6 +52,24 @@ TEST_F(Reclaim, GivesBackAtTheNextSafePoint) {
   EXPECT_EQ(host.ends[0].reason, Reason::kReclaimed);
   EXPECT_GT(context->memory().lag_max_ns, 0u);
   EXPECT_FALSE(context->dispose(handle));
+}
+
+// Reading the books, or a birth, takes notices off the queue: those that wait then have waited since
+// they came.
+TEST_F(Reclaim, TheLagIsThatOfTheOldestNoticeWhoeverTookItOffTheQueue) {
+  constexpr std::uint64_t kWaited = 20'000'000;
+  ReclaimOn on;
+  for (const bool by_a_birth : {false, true}) {
+    Context::orphan(adopt());
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kWaited));
+    by_a_birth ? static_cast<void>(make()) : static_cast<void>(context->memory());
+    Context::orphan(adopt());
+    EXPECT_EQ(context->safe_point().tensors, 2u);
+    EXPECT_GE(context->memory().lag_last_ns, kWaited);
+    Context::orphan(adopt());
+    context->safe_point();
+    EXPECT_LT(context->memory().lag_last_ns, context->memory().lag_max_ns);
+  }
 }
 
 TEST_F(Reclaim, ABirthDrainsEbbsOwnAndLeavesTheForeign) {

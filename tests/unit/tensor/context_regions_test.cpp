@@ -203,6 +203,37 @@ TEST_F(Regions, CloseInBatchesAndTellTheHostOfAll) {
   EXPECT_EQ(books().live, 1u);
 }
 
+// The lock is not held for all of them: what has not been come to yet is there, and goes with the
+// rest.
+TEST_F(Regions, ManyBelowOneCloseInSteps) {
+  const RegionId top = context->open();
+  std::vector<RegionId> below;
+  for (int i = 0; i < 5000; ++i) {
+    below.push_back(context->open(i % 3 == 2 ? below.back() : top));
+    if (i % 10 == 0) adopt(1, 0, below.back());
+  }
+  int open_meanwhile = 0;
+  host.on_end = [&](std::span<const ForeignEnd>) {
+    EXPECT_NO_THROW(Context::audit());
+    for (const RegionId region : below) {
+      try {
+        const RegionInfo info = context->describe_region(region);
+        EXPECT_TRUE(info.parent == 0 || info.depth == 3);
+        ++open_meanwhile;
+        if (open_meanwhile == 1) adopt(1, 0, context->open(region));
+        break;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kStaleHandle);
+      }
+    }
+  };
+  EXPECT_TRUE(context->close(top));
+  EXPECT_GT(open_meanwhile, 1);
+  EXPECT_EQ(host.ends.size(), 501u);
+  EXPECT_EQ(books().live, 0u);
+  EXPECT_EQ(context->memory().regions, 0u);
+}
+
 TEST_F(Regions, TheHostMayCallBackInTheMiddleOfAClose) {
   const RegionId region = context->open();
   std::vector<Handle> handles;

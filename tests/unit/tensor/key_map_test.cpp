@@ -68,6 +68,22 @@ TEST_F(KeyMapTest, AgreesWithAMapThroughGrowthAndShrinking) {
   for (const auto& [at, storage] : model) ASSERT_EQ(keys.find(at.first, at.second), storage);
 }
 
+// As many buckets as keys, give or take: one comes or goes at a time, and goes for good.
+TEST_F(KeyMapTest, GivesItsMemoryBackAsItShrinks) {
+  constexpr std::uint64_t kMany = 200000;
+  std::vector<Storage*> made;
+  for (std::uint64_t key = 1; key <= kMany; ++key) {
+    keys.reserve_one();
+    keys.insert(*made.emplace_back(&make(*a, key)));
+  }
+  EXPECT_GE(keys.bytes(), kMany * sizeof(Storage*));
+  EXPECT_LE(keys.bytes(), 2 * kMany * sizeof(Storage*));
+  for (Storage* storage : made) keys.erase(*storage);
+  EXPECT_EQ(keys.count(), 0u);
+  EXPECT_EQ(keys.find(a->id(), 1), nullptr);
+  EXPECT_LE(keys.bytes(), std::uint64_t{64} << 10);
+}
+
 TEST(RecordArena, HandsOutEachRecordOnce) {
   RecordArena<Storage, 256> arena;
   std::vector<Storage*> taken;

@@ -9,14 +9,12 @@
 
 #include "ebb/base/dtype.hpp"
 #include "ebb/base/shape.hpp"
-#include "ebb/memory/region.hpp"
-#include "ebb/memory/slot_table.hpp"
 #include "ebb/tensor/layout.hpp"
 #include "ebb/tensor/storage.hpp"
+#include "memory/region.hpp"
+#include "memory/slot_table.hpp"
 
 namespace ebb {
-
-using Handle = std::uint64_t;  // a TensorRecord's name; 0 is none
 
 struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
   enum Flag : std::uint8_t {
@@ -48,30 +46,5 @@ struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
   std::uint64_t byte_offset() const noexcept { return has(kStrided) ? layout->offset : tag; }
 };
 static_assert(sizeof(TensorRecord) == 128);
-
-// Noticed tensors that are not given back yet: because reclaim is off, or because they are another
-// runtime's and their host has not come to a safe point. Under the context's lock.
-class WaitingList {
- public:
-  void push(TensorRecord& record) noexcept {
-    record.waiting_prev = nullptr;
-    record.link.store(first_, std::memory_order_relaxed);
-    if (first_ != nullptr) first_->waiting_prev = &record;
-    first_ = &record;
-  }
-  void remove(TensorRecord& record) noexcept {
-    TensorRecord* next = record.link.load(std::memory_order_relaxed);
-    if (next != nullptr) next->waiting_prev = record.waiting_prev;
-    if (record.waiting_prev != nullptr) {
-      record.waiting_prev->link.store(next, std::memory_order_relaxed);
-    } else {
-      first_ = next;
-    }
-  }
-  TensorRecord* first() const noexcept { return first_; }
-
- private:
-  TensorRecord* first_ = nullptr;
-};
 
 }  // namespace ebb

@@ -2,10 +2,11 @@
 //
 // What a region owns derives from Owned and hangs in the region's list: attach, detach and the end
 // of a tensor by any other way are a few pointer stores, and leave nothing behind in the region.
-// Closing is in two steps, so that ending a million tensors does not hold the context's lock for a
-// million frees: `begin_close` takes the whole subtree out of the tree at once and makes its names
-// stale; then the owner empties the doomed regions in batches with `take_owned` and gives each back
-// with `finish`.
+// Closing is in many steps, so that ending a million tensors or a million regions does not hold the
+// owner's lock for all of them: `begin_close` takes the subtree out of the tree, `next_doomed` goes
+// down to a region without regions below it, the owner empties that with `take_owned` and gives it
+// back with `finish`, which goes up again. The names of the regions on the way are stale, so nobody
+// else comes near them between two steps; one further below is open until it is come to.
 //
 // Threads: all under the owner's lock.
 #pragma once
@@ -13,13 +14,12 @@
 #include <cstdint>
 #include <span>
 
-#include "ebb/memory/slot_table.hpp"
+#include "ebb/memory/names.hpp"
+#include "memory/slot_table.hpp"
 
 namespace ebb {
 
 struct Region;
-using RegionId = std::uint64_t;  // a Region's name; 0 is none
-using SiteId = std::uint32_t;    // an interned text; 0 is unknown
 
 struct Owned {
   Owned* prev = nullptr;
@@ -31,7 +31,7 @@ struct Owned {
 struct Region : SlotHeader<Region> {
   Region* parent = nullptr;
   Region* first_child = nullptr;
-  Region* next_sibling = nullptr;  // in a doomed list: the next doomed region
+  Region* next_sibling = nullptr;
   Region* prev_sibling = nullptr;
   Owned owned;  // head of a circular list
   std::uint64_t owned_count = 0;
@@ -40,6 +40,11 @@ struct Region : SlotHeader<Region> {
   std::uint32_t depth = 0;
   SiteId label = 0;
   bool capped = false;
+
+  // 0: it is the root, or the region above is being closed.
+  RegionId parent_name() const noexcept {
+    return parent == nullptr || !parent->live() ? 0 : parent->name();
+  }
 };
 
 class RegionTree {
@@ -56,11 +61,13 @@ class RegionTree {
 
   // Throws std::bad_alloc; then nothing has changed.
   Region& open(Region& parent, SiteId label);
-  // Pre: not the root. Returns the doomed regions, deepest first, linked by next_sibling.
-  Region* begin_close(Region& region) noexcept;
+  // Pre: not the root. From now on the region is doomed: its name is stale.
+  void begin_close(Region& region) noexcept;
+  // A region below the doomed one, which is doomed now and comes first; null: there is none.
+  static Region* next_doomed(Region& doomed) noexcept;
   // The next thing a doomed region owns, unlinked; null when it is empty.
   static Owned* take_owned(Region& doomed) noexcept;
-  // Pre: empty. Frees the record; returns the next of the doomed list.
+  // Pre: empty, nothing below it. Frees the record; returns the one above, null: the closing ends.
   Region* finish(Region& doomed) noexcept;
 
   static void link(Region& region, Owned& owned) noexcept;
@@ -84,6 +91,7 @@ class RegionTree {
  private:
   void adopt_child(Region& parent, Region& child) noexcept;
   static void drop_child(Region& child) noexcept;
+  static void doom(Region& region) noexcept;
 
   SlotTable<Region> regions_;
   Region* root_ = nullptr;

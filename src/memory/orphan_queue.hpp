@@ -12,7 +12,7 @@
 #pragma once
 
 #include "ebb/base/atomic.hpp"
-#include "ebb/memory/slot_table.hpp"
+#include "memory/slot_table.hpp"
 
 namespace ebb {
 
