@@ -254,7 +254,9 @@ void Replay::on_checkpoint(const Checkpoint& checkpoint) {
   const bool known =
       events_ != 0 && !uncertain_ &&
       (checkpoint.because == Because::kRotated ||
-       (checkpoint.because == Because::kStopped && lost_ == 0 && agrees(checkpoint)));
+       (checkpoint.because == Because::kStopped && lost_ == 0 && whole_ && agrees(checkpoint)));
+  // What was under way when a segment began is in its books or comes as an event, or both.
+  if (events_ == 0 && checkpoint.because == Because::kRotated) whole_ = false;
   if (!known) take_over(checkpoint);
   uncertain_ = false;
   note_shapes(checkpoint);

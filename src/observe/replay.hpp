@@ -116,6 +116,7 @@ class Replay : public RecordingVisitor {
   Lows total_;
   double peak_ = 0;
   bool begun_ = false, uncertain_ = false;
+  bool whole_ = true;  // false: segments before the first were given up
   std::uint64_t events_ = 0, lost_ = 0, disagreements_ = 0, collections_ = 0, collecting_ns_ = 0;
   std::uint64_t begin_ = 0, end_ = 0;
 };

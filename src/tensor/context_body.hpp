@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/wait_lock.hpp"
+#include "ebb/base/spin_lock.hpp"
 #include "ebb/tensor/context.hpp"
 #include "memory/reclaim.hpp"
 #include "tensor/key_map.hpp"
@@ -92,7 +92,7 @@ class ContextBody {
   // Of the host's thread: to collect at its next safe point, because another context could use the
   // memory, or because a thread of this one waits for it.
   enum class Asked : std::uint8_t { kNothing, kByOthers, kByOwnThread };
-  using Lock = std::unique_lock<WaitLock>;
+  using Lock = std::unique_lock<SpinLock>;
 
   // The handle table, which leads from a bare handle to its context.
   struct Records : SlotTable<TensorRecord> {
@@ -209,7 +209,7 @@ class ContextBody {
   Asked take_request(ContextId id);
   void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
-  WaitLock lock_;
+  SpinLock lock_;
   std::uint32_t visits_ = 0;           // calls that work here outside the lock
   ContextId id_ = 0;                   // of the last one that was open
   std::atomic<ContextId> open_id_{0};  // 0: none is, or it is about to end

@@ -71,8 +71,11 @@ bool ContextBody::take_notices(int most) noexcept {
   return true;
 }
 
-void ContextBody::take_notices(Lock&) noexcept {
-  while (take_notices(kMostNotices)) lock_.let_others_in();
+void ContextBody::take_notices(Lock& lock) noexcept {
+  while (take_notices(kMostNotices)) {
+    lock.unlock();
+    lock.lock();
+  }
 }
 
 // Ends what waits in a list.

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device.hpp"
@@ -29,6 +30,7 @@ void expect_error(ErrorKind kind, Call&& call) {
 
 constexpr auto kJunk = EventKind(200);  // no reader knows it
 
+// The recorder reads it on a thread of its own, as it does the real books.
 class FakeBooks final : public LiveSource {
  public:
   void make(std::uint64_t slot, std::uint64_t bytes = 1000, std::uint32_t site = 0) {
@@ -40,6 +42,7 @@ class FakeBooks final : public LiveSource {
                            .detail = 1,
                            .device = device,
                            .flags = kWithStorage};
+    const std::lock_guard guard(mutex_);
     live[birth.id] = {.birth = birth, .rank = 2, .dims = {5, 50}};
     ++books_.created;
     ++books_.live;
@@ -48,6 +51,7 @@ class FakeBooks final : public LiveSource {
     trace::record(birth);
   }
   void end(std::uint64_t slot, Reason reason = Reason::kDisposed) {
+    const std::lock_guard guard(mutex_);
     const auto found = live.find(1u << 24 | slot);
     TraceEvent event = found->second.birth;
     event.kind = kTensorEnded;
@@ -65,14 +69,21 @@ class FakeBooks final : public LiveSource {
   }
 
   void for_each_live(const std::function<void(const LiveTensor&)>& use) override {
+    const std::lock_guard guard(mutex_);
     for (const auto& [id, tensor] : live) use(tensor);
   }
-  Books books(std::uint8_t) override { return books_; }
+  Books books(std::uint8_t) override {
+    const std::lock_guard guard(mutex_);
+    return books_;
+  }
   std::uint64_t orphans() override { return 0; }
 
   std::uint8_t device = 0;
   std::map<std::uint64_t, LiveTensor> live;
   Books books_;
+
+ private:
+  std::mutex mutex_;
 };
 
 class RecorderTest : public testing::Test {
