@@ -6,7 +6,7 @@
   maven/            ebb-djl as Maven Central asks for it: jar, sources, javadoc, pom
   LICENSES/  ebb.spdx.json  RELEASE_NOTES.md  SHA256SUMS
 
-The same tree gives the same bytes: files have the commit's time, archives are sorted, what is shipped is stripped.
+So that the same tree gives the same bytes (make dist-test compares two builds), files have the commit's time, archives are sorted, what is shipped is stripped.
 """
 import argparse
 import os
