@@ -37,7 +37,7 @@ class NamedDevice {
   // `undo` ends what was made where it was not on the device that was named.
   template <typename Undo>
   void confirm(Undo&& undo) const {
-    if (device_.id() == name_ || Device::find(name_) == &device_) [[likely]]
+    if (device_.answers_to(name_) || Device::find(name_) == &device_) [[likely]]
       return;
     undo();
     raise_stale_device(name_);

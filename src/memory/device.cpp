@@ -135,7 +135,7 @@ class DeviceRegistry {
 
   Device* find_quickly(DeviceId id) const noexcept {
     Device* device = at(id % kMaxDevices);
-    return device != nullptr && id != 0 && device->id() == id ? device : nullptr;
+    return device != nullptr && device->answers_to(id) ? device : nullptr;
   }
   Device& named(DeviceId id) const {
     Device* device = find_quickly(id);
@@ -176,8 +176,9 @@ class DeviceRegistry {
 
   Device& publish(Device& device) noexcept {
     device.openings_ = 1;
-    device.id_.store(generations_[device.index()] * kMaxDevices + device.index(),
-                     std::memory_order_release);
+    const DeviceId id = generations_[device.index()] * kMaxDevices + device.index();
+    device.id_.store(id, std::memory_order_release);
+    device.callable_.store(id, std::memory_order_release);
     found_[device.index()].store(&device, std::memory_order_release);
     return device;
   }
@@ -188,14 +189,15 @@ class DeviceRegistry {
       return;
     }
     refuse_if_used(device);
-    const DeviceId id = device.id_.exchange(0);
+    const DeviceId id = device.callable_.exchange(0);
     static_cast<void>(process_barrier());  // where there is none the exchange is what we have
     try {
       refuse_if_used(device);
     } catch (...) {
-      device.id_.store(id, std::memory_order_release);
+      device.callable_.store(id, std::memory_order_release);
       throw;
     }
+    device.id_.store(0, std::memory_order_release);
     device.openings_ = 0;
     ++generations_[device.index()];
     found_[device.index()].store(nullptr, std::memory_order_release);

@@ -217,7 +217,7 @@ Handle ContextBody::view(ContextId id, Handle base, std::uint64_t byte_offset,
       .site = spec.site,
       .tag = spec.tag,
       .flags = spec.watched ? std::uint8_t{0} : std::uint8_t{TensorRecord::kUnwatched}};
-  if (Storage* shared = spec.key == 0 ? nullptr : keys_.find(device.id(), spec.key)) {
+  if (Storage* shared = spec.key == 0 ? nullptr : keys_.find(device.index(), spec.key)) {
     TensorRecord& record = records_.acquire();
     enter(record, *shared, region, entry);
     return record.name();

@@ -18,10 +18,10 @@ namespace ebb {
 
 class KeyMap {
  public:
-  Storage* find(DeviceId device, std::uint64_t key) const noexcept {
+  Storage* find(DeviceIndex device, std::uint64_t key) const noexcept {
     if (count_ == 0) return nullptr;
     Storage* storage = bucket(place(device, key));
-    while (storage != nullptr && !(storage->key == key && storage->device->id() == device)) {
+    while (storage != nullptr && !(storage->key == key && storage->device->index() == device)) {
       storage = storage->next;
     }
     return storage;
@@ -37,7 +37,7 @@ class KeyMap {
   }
   // Pre: it was inserted, and its key and device are what they were then.
   void erase(const Storage& storage) noexcept {
-    Storage** at = &bucket(place(storage.device->id(), storage.key));
+    Storage** at = &bucket(place(storage.device->index(), storage.key));
     while (*at != &storage) at = &(*at)->next;
     *at = storage.next;
     --count_;
@@ -56,14 +56,14 @@ class KeyMap {
     return (*segments_[i / kSegment])[i % kSegment];
   }
   // The low bits, one more of them for the buckets that have been split already.
-  std::size_t place(DeviceId device, std::uint64_t key) const noexcept {
+  std::size_t place(DeviceIndex device, std::uint64_t key) const noexcept {
     const std::uint64_t mixed = (key ^ (std::uint64_t{device} << 56)) * 0x9E3779B97F4A7C15ull;
     const std::size_t hash = mixed ^ (mixed >> 32);
     const std::size_t i = hash & (std::bit_ceil(buckets_) - 1);
     return i < buckets_ ? i : i - std::bit_ceil(buckets_) / 2;
   }
   void push(Storage& storage) noexcept {
-    Storage*& first = bucket(place(storage.device->id(), storage.key));
+    Storage*& first = bucket(place(storage.device->index(), storage.key));
     storage.next = first;
     first = &storage;
   }

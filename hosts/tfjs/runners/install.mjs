@@ -13,8 +13,9 @@ const isInstalled = () =>
 
 export function install() {
   if (isInstalled()) return;
-  const flags = ['--loglevel=error', '--no-audit', '--no-fund'];
-  const { status } = spawnSync('npm', ['ci', ...flags], { cwd: here, stdio: 'inherit' });
+  // Not `npm ci`: it misses the packages for other platforms in a lock file that npm itself has written.
+  const flags = ['--no-save', '--loglevel=error', '--no-audit', '--no-fund'];
+  const { status } = spawnSync('npm', ['install', ...flags], { cwd: here, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
   const link = join(here, 'node_modules', 'ebb-tfjs');
   rmSync(link, { force: true });

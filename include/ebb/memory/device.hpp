@@ -72,7 +72,7 @@ class Device {
   static void close(DeviceId id);
   // Null: it has closed, or never was. Whoever holds memory of the device knows that it stays open;
   // otherwise it may close, and be taken by another, at any time, so that callers look again, by
-  // id(), once they hold something.
+  // answers_to(), once they hold something.
   static Device* find(DeviceId id) noexcept;
   static Device* find(std::string_view name) noexcept;
   // Calls `use` with the device of that name, which stays open meanwhile. `use` opens and closes
@@ -87,6 +87,10 @@ class Device {
 
   // 0: closed.
   DeviceId id() const noexcept { return id_.load(std::memory_order_acquire); }
+  // It is open under this name, and nobody is closing it.
+  bool answers_to(DeviceId id) const noexcept {
+    return id != 0 && callable_.load(std::memory_order_acquire) == id;
+  }
   DeviceIndex index() const noexcept { return index_; }
   // Stays as it was read, also when the device closes and is taken by another.
   const std::string& name() const noexcept { return *name_.load(std::memory_order_acquire); }
@@ -157,6 +161,7 @@ class Device {
   const DeviceIndex index_;
   const DeviceKind kind_;
   std::atomic<DeviceId> id_{0};
+  std::atomic<DeviceId> callable_{0};     // the same, but 0 while somebody tries to close it
   std::atomic<const std::string*> name_;  // one of the registry's, which keeps them for ever
   std::size_t capacity_ = 0;              // simulated: what was asked for
   std::unique_ptr<Heap> heap_;

@@ -52,9 +52,9 @@ TEST_F(KeyMapTest, AgreesWithAMapThroughGrowthAndShrinking) {
     const bool growing = (step / 10000) % 2 == 0;
     Device& device = random() % 2 == 0 ? *a : *b;
     const std::uint64_t key = (random() % 4000) << (random() % 2 == 0 ? 0 : 32);
-    const auto at = std::pair{device.id(), key};
+    const auto at = std::pair{device.index(), key};
     const auto known = model.find(at);
-    ASSERT_EQ(keys.find(device.id(), key), known == model.end() ? nullptr : known->second);
+    ASSERT_EQ(keys.find(device.index(), key), known == model.end() ? nullptr : known->second);
     if (known == model.end() && growing) {
       keys.reserve_one();
       keys.insert(*(model[at] = &make(device, key)));
