@@ -498,10 +498,6 @@ STAGES = [
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
           JVM_PROJECT),
-    Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, as on stock", jvm_engines_stage, JVM_PROJECT),
-    Stage("symbols", "glibc 2.31 and GCC 9's libstdc++ are enough for every shipped file", symbols_stage),
-    Stage("spark", "ebb-spark with Spark 3.5 and 4.1: executors lost, users' classes first, the page",
-          spark_stage, SPARK_PROJECT),
 ]
 
 SOAK_STAGES = [
@@ -515,7 +511,9 @@ SOAK_STAGES = [
     Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
     Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, off, forced",
           lambda: jvm_engines_stage("--everything"), JVM_PROJECT),
-    Stage("spark", "500 partitions, repeated and copied tasks", lambda: spark_stage("soak"), SPARK_PROJECT),
+    Stage("spark", "executors lost, users' classes first, the page; 500 partitions, repeated and copied tasks",
+          lambda: spark_stage() + spark_stage("soak"), SPARK_PROJECT),
+    Stage("symbols", "glibc 2.31 and GCC 9's libstdc++ are enough for every shipped file", symbols_stage),
 ]
 
 
