@@ -312,7 +312,7 @@ void ContextBody::rebook(ContextId id, Handle handle, Device* device, std::uint6
            "[rebook] only another runtime's tensors are rebooked");
   }
   if (&to != &from && storage.key != 0) {
-    if (keys_.find(to.id(), storage.key) != nullptr) {
+    if (keys_.find(to.index(), storage.key) != nullptr) {
       refuse(lock, ErrorKind::kInvalidArgument, "[rebook] key {} is in use on {}", storage.key,
              to.name());
     }

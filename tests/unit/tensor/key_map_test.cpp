@@ -29,18 +29,18 @@ class KeyMapTest : public testing::Test {
 };
 
 TEST_F(KeyMapTest, FindsByDeviceAndKey) {
-  EXPECT_EQ(keys.find(a->id(), 1), nullptr);
+  EXPECT_EQ(keys.find(a->index(), 1), nullptr);
   Storage &x = make(*a, 1), &y = make(*b, 1);
   keys.reserve_one();
   keys.insert(x);
-  EXPECT_EQ(keys.find(b->id(), 1), nullptr);
+  EXPECT_EQ(keys.find(b->index(), 1), nullptr);
   keys.reserve_one();
   keys.insert(y);
-  EXPECT_EQ(keys.find(a->id(), 1), &x);
-  EXPECT_EQ(keys.find(b->id(), 1), &y);
+  EXPECT_EQ(keys.find(a->index(), 1), &x);
+  EXPECT_EQ(keys.find(b->index(), 1), &y);
   keys.erase(x);
-  EXPECT_EQ(keys.find(a->id(), 1), nullptr);
-  EXPECT_EQ(keys.find(b->id(), 1), &y);
+  EXPECT_EQ(keys.find(a->index(), 1), nullptr);
+  EXPECT_EQ(keys.find(b->index(), 1), &y);
   EXPECT_EQ(keys.count(), 1u);
 }
 
@@ -80,7 +80,7 @@ TEST_F(KeyMapTest, GivesItsMemoryBackAsItShrinks) {
   EXPECT_LE(keys.bytes(), 2 * kMany * sizeof(Storage*));
   for (Storage* storage : made) keys.erase(*storage);
   EXPECT_EQ(keys.count(), 0u);
-  EXPECT_EQ(keys.find(a->id(), 1), nullptr);
+  EXPECT_EQ(keys.find(a->index(), 1), nullptr);
   EXPECT_LE(keys.bytes(), std::uint64_t{64} << 10);
 }
 
