@@ -49,13 +49,13 @@ inline T ebb_init() {
 #endif
 
 /* Grows when a function or a struct field is added; the library serves all older versions. */
-#define EBB_ABI_VERSION 4
+#define EBB_ABI_VERSION 5
 
 typedef enum ebb_status {
   EBB_OK = 0,
   EBB_INVALID_ARGUMENT = 1, /* never valid: a missing pointer, an unknown dtype, a bad size */
   EBB_STALE_HANDLE = 2,     /* the name has ended, or never was */
-  EBB_WRONG_STATE = 3,      /* valid, but not now: a capped region, a device still in use */
+  EBB_WRONG_STATE = 3,      /* valid, but not now: a device still in use, the root closed */
   EBB_OUT_OF_MEMORY = 4,    /* no room, and the ladder found none; the message names the sites */
   EBB_UNSUPPORTED = 5,
   EBB_DEVICE_ERROR = 6,
@@ -267,6 +267,8 @@ EBB_API ebb_status ebb_tensor_adopt(ebb_context context, const ebb_foreign_spec*
  * its key follows. `device` 0: unchanged. */
 EBB_API ebb_status ebb_tensor_rebook(ebb_context context, ebb_handle handle, ebb_device device,
                                      uint64_t bytes);
+/* Where it was made, for a host that learns it after the birth (the results of an operation). */
+EBB_API ebb_status ebb_tensor_made_at(ebb_context context, ebb_handle handle, ebb_site site);
 /* Ends a tensor (reason: disposed). A tensor that has already ended: EBB_OK, nothing happens. */
 EBB_API ebb_status ebb_tensor_dispose(ebb_context context, ebb_handle handle);
 /* Ends tensors that the host has ended itself, with the reason it had: disposed, region (a scope or
@@ -352,42 +354,47 @@ EBB_API ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t o
 EBB_API ebb_status ebb_tensor_copy_to(ebb_context context, ebb_handle handle, ebb_device device,
                                       ebb_op_result* result);
 
+/* ---- Gradients ------------------------------------------------------------------------------- */
+
+typedef uint64_t ebb_tape; /* of the thread that opened it; no two ever have the same name */
+
+/* From now on this thread's operations on watched tensors of the context, and on what depends on
+ * them, are noted. Tapes may be nested. */
+EBB_API ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape);
+/* Gradients by this tensor can be asked for; its dtype is a floating one or complex64. */
+EBB_API ebb_status ebb_tape_watch(ebb_tape tape, ebb_handle handle);
+/* It notes nothing more. */
+EBB_API ebb_status ebb_tape_stop(ebb_tape tape);
+/* Once: how the outputs, each weighted by its seed, change with the wanted tensors (watched ones, or
+ * results that were noted). `seeds` null: ones. The gradients are new tensors of the context's root
+ * region; 0 where the outputs do not depend on it. EBB_UNSUPPORTED where an operation on the way has
+ * no gradient; on any error nothing is left behind. Stops the tape. */
+EBB_API ebb_status ebb_tape_backward(ebb_tape tape, ebb_device device, const ebb_handle* outputs,
+                                     size_t output_count, const ebb_handle* seeds,
+                                     const ebb_handle* wanted, size_t wanted_count,
+                                     ebb_handle* gradients);
+/* Lets go of what it keeps. One that is closed already, or another thread's: EBB_OK, nothing
+ * happens. */
+EBB_API ebb_status ebb_tape_close(ebb_tape tape);
+
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-EBB_API ebb_status ebb_region_root(ebb_context context, ebb_region* region);
 /* parent 0: the root. `name` (may be null) is for reports; it is kept for ever, so give one for
  * each place in the program, not one for each region. */
 EBB_API ebb_status ebb_region_open(ebb_context context, ebb_region parent, const char* name,
                                    ebb_region* region);
-/* Ends the region, its sub-regions and what they own (reason: region); temporarily attached tensors
- * go back first. Closing twice: EBB_OK, nothing happens. The root cannot be closed. */
+/* Ends the region, its sub-regions and what they own (reason: region). Closing twice: EBB_OK,
+ * nothing happens. The root cannot be closed. */
 EBB_API ebb_status ebb_region_close(ebb_context context, ebb_region region);
-/* Gives a tensor to a region. EBB_WRONG_STATE if the region is capped. */
+/* Gives a tensor to a region. 0: to the root, where it lives until disposed, reclaimed, or
+ * shutdown. */
 EBB_API ebb_status ebb_region_attach(ebb_context context, ebb_region region, ebb_handle handle);
-/* Lends a tensor to a region until that closes; then it goes back to where it was, or, if that has
- * ended meanwhile, ends. */
-EBB_API ebb_status ebb_region_attach_temporarily(ebb_context context, ebb_region region,
-                                                 ebb_handle handle);
-/* To the root: it lives until disposed, reclaimed, or shutdown. */
-EBB_API ebb_status ebb_region_detach(ebb_context context, ebb_handle handle);
+/* What a scope returns outlives it. In the root it stays where it is. */
 EBB_API ebb_status ebb_region_move_to_parent(ebb_context context, ebb_handle handle);
-/* No attachment and no creation in it from now on. */
-EBB_API ebb_status ebb_region_cap(ebb_context context, ebb_region region);
 /* The region that ends first among those of the handles: the rule under which ownership does not
  * depend on the order of operands. */
 EBB_API ebb_status ebb_region_shortest_lived(ebb_context context, const ebb_handle* handles,
                                              size_t count, ebb_region* region);
-typedef struct ebb_region_info {
-  uint32_t size;
-  uint32_t depth; /* the root: 0 */
-  ebb_region parent;
-  uint64_t tensors;  /* owned directly */
-  uint64_t children; /* sub-regions, directly */
-  uint32_t capped;
-  uint32_t reserved;
-} ebb_region_info;
-EBB_API ebb_status ebb_region_describe(ebb_context context, ebb_region region,
-                                       ebb_region_info* info);
 
 /* ---- Reclaim --------------------------------------------------------------------------------- */
 
@@ -474,13 +481,9 @@ typedef enum ebb_trace {
   EBB_TRACE_SITES = 2   /* the host should also give creation sites */
 } ebb_trace;
 EBB_API ebb_status ebb_trace_set(uint32_t level); /* ebb_trace */
-EBB_API ebb_trace ebb_trace_get(void);
 
 /* `text`: one frame a line, innermost first. The same text gives the same site. */
 EBB_API ebb_status ebb_site_intern(const char* text, ebb_site* site);
-/* Where the tensors that end from now on, on this thread, are said to end (traced runs). 0:
- * nowhere. */
-EBB_API void ebb_site_ending(ebb_site site);
 
 typedef struct ebb_report_options {
   uint32_t size;
@@ -494,6 +497,52 @@ EBB_API ebb_status ebb_report(ebb_context context, const ebb_report_options* opt
 
 /* Everything the books know, as docs/snapshot.md describes. */
 EBB_API ebb_status ebb_snapshot_write(const char* path);
+
+/* ---- Recording ------------------------------------------------------------------------------- */
+
+typedef enum ebb_record_mode {
+  EBB_RECORD_OFF = 0,
+  EBB_RECORD_COUNTERS = 1, /* what devices hold, ten times a second */
+  EBB_RECORD_SAMPLED = 2,  /* and each birth and end; where ebb_record_wants_site says so, with the
+                            * place that made it */
+  EBB_RECORD_FULL = 3      /* each with its place */
+} ebb_record_mode;
+
+typedef struct ebb_record_options {
+  uint32_t size;
+  uint32_t mode;         /* ebb_record_mode, not off */
+  const char* path;      /* the file, which is replaced; docs/recording.md describes it */
+  const char* name;      /* what is recorded, for people; may be null */
+  uint64_t max_bytes;    /* of the file and its older segments; 0: no limit */
+  uint64_t sample_bytes; /* a stack for about each so many bytes; 0: 512 KB */
+} ebb_record_options;
+
+/* One recording a process. The program never waits for it: what cannot be written in time is lost,
+ * and the recording says so. EBB_WRONG_STATE while there is one, EBB_DEVICE_ERROR where the file
+ * cannot be written. It ends with ebb_record_stop, or with the process; a process that is killed
+ * leaves what was written until a tenth of a second before. The child of a fork has none. */
+EBB_API ebb_status ebb_record_start(const ebb_record_options* options);
+/* At any time. EBB_WRONG_STATE without a recording. */
+EBB_API ebb_status ebb_record_set_mode(uint32_t mode); /* ebb_record_mode, not off */
+/* A line of text at this moment: an epoch, a request. */
+EBB_API ebb_status ebb_record_mark(const char* text);
+/* EBB_OK also without a recording. EBB_DEVICE_ERROR where it had to give up, and why. */
+EBB_API ebb_status ebb_record_stop(void);
+/* Whether a tensor of so many bytes is one whose place the host should give. Cheap; false without a
+ * recording. */
+EBB_API int ebb_record_wants_site(uint64_t bytes);
+/* What the host's collector manages now, for the counters of the recording. */
+EBB_API void ebb_record_host_heap(uint64_t bytes);
+
+typedef struct ebb_record_info {
+  uint32_t size;
+  uint32_t mode; /* ebb_record_mode; off: there is none, or it gave up */
+  uint64_t bytes, events, lost;
+  uint64_t sample_bytes;
+  uint32_t segments;
+  uint32_t failed; /* 1: it gave up; ebb_record_stop says why */
+} ebb_record_info;
+EBB_API ebb_status ebb_record_read(ebb_record_info* info);
 
 #ifdef __cplusplus
 }

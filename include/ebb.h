@@ -55,7 +55,7 @@ typedef enum ebb_status {
   EBB_OK = 0,
   EBB_INVALID_ARGUMENT = 1, /* never valid: a missing pointer, an unknown dtype, a bad size */
   EBB_STALE_HANDLE = 2,     /* the name has ended, or never was */
-  EBB_WRONG_STATE = 3,      /* valid, but not now: a capped region, a device still in use */
+  EBB_WRONG_STATE = 3,      /* valid, but not now: a device still in use, the root closed */
   EBB_OUT_OF_MEMORY = 4,    /* no room, and the ladder found none; the message names the sites */
   EBB_UNSUPPORTED = 5,
   EBB_DEVICE_ERROR = 6,
@@ -379,40 +379,22 @@ EBB_API ebb_status ebb_tape_close(ebb_tape tape);
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-EBB_API ebb_status ebb_region_root(ebb_context context, ebb_region* region);
 /* parent 0: the root. `name` (may be null) is for reports; it is kept for ever, so give one for
  * each place in the program, not one for each region. */
 EBB_API ebb_status ebb_region_open(ebb_context context, ebb_region parent, const char* name,
                                    ebb_region* region);
-/* Ends the region, its sub-regions and what they own (reason: region); temporarily attached tensors
- * go back first. Closing twice: EBB_OK, nothing happens. The root cannot be closed. */
+/* Ends the region, its sub-regions and what they own (reason: region). Closing twice: EBB_OK,
+ * nothing happens. The root cannot be closed. */
 EBB_API ebb_status ebb_region_close(ebb_context context, ebb_region region);
-/* Gives a tensor to a region. EBB_WRONG_STATE if the region is capped. */
+/* Gives a tensor to a region. 0: to the root, where it lives until disposed, reclaimed, or
+ * shutdown. */
 EBB_API ebb_status ebb_region_attach(ebb_context context, ebb_region region, ebb_handle handle);
-/* Lends a tensor to a region until that closes; then it goes back to where it was, or, if that has
- * ended meanwhile, ends. */
-EBB_API ebb_status ebb_region_attach_temporarily(ebb_context context, ebb_region region,
-                                                 ebb_handle handle);
-/* To the root: it lives until disposed, reclaimed, or shutdown. */
-EBB_API ebb_status ebb_region_detach(ebb_context context, ebb_handle handle);
+/* What a scope returns outlives it. In the root it stays where it is. */
 EBB_API ebb_status ebb_region_move_to_parent(ebb_context context, ebb_handle handle);
-/* No attachment and no creation in it from now on. */
-EBB_API ebb_status ebb_region_cap(ebb_context context, ebb_region region);
 /* The region that ends first among those of the handles: the rule under which ownership does not
  * depend on the order of operands. */
 EBB_API ebb_status ebb_region_shortest_lived(ebb_context context, const ebb_handle* handles,
                                              size_t count, ebb_region* region);
-typedef struct ebb_region_info {
-  uint32_t size;
-  uint32_t depth; /* the root: 0 */
-  ebb_region parent;
-  uint64_t tensors;  /* owned directly */
-  uint64_t children; /* sub-regions, directly */
-  uint32_t capped;
-  uint32_t reserved;
-} ebb_region_info;
-EBB_API ebb_status ebb_region_describe(ebb_context context, ebb_region region,
-                                       ebb_region_info* info);
 
 /* ---- Reclaim --------------------------------------------------------------------------------- */
 
@@ -499,13 +481,9 @@ typedef enum ebb_trace {
   EBB_TRACE_SITES = 2   /* the host should also give creation sites */
 } ebb_trace;
 EBB_API ebb_status ebb_trace_set(uint32_t level); /* ebb_trace */
-EBB_API ebb_trace ebb_trace_get(void);
 
 /* `text`: one frame a line, innermost first. The same text gives the same site. */
 EBB_API ebb_status ebb_site_intern(const char* text, ebb_site* site);
-/* Where the tensors that end from now on, on this thread, are said to end (traced runs). 0:
- * nowhere. */
-EBB_API void ebb_site_ending(ebb_site site);
 
 typedef struct ebb_report_options {
   uint32_t size;

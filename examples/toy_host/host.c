@@ -40,6 +40,7 @@ static void warn(void* user, const char* message) {
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
 void host_open(host* h, size_t budget) {
+  if (ebb_abi_version() < EBB_ABI_VERSION) fail("libebb is older than the host was built for");
   memset(h, 0, sizeof(*h));
   h->heap.dead = ebb_orphan; /* the death notice: safe in the middle of a collection */
 

@@ -49,12 +49,22 @@ static void dispose_by_hand(host* h) {
   host_dispose(h, h->heap.root[0]); /* its alias lives on, and so does the memory */
 }
 
-/* A scope, as `tidy` and a manager are: its tensors end with it. */
-static void scoped(host* h) {
-  ebb_region region = 0;
-  must(ebb_region_open(h->context, 0, "scope", &region));
-  for (int i = 0; i < 3; ++i) host_tensor(h, 1 * MB, region);
-  must(ebb_region_close(h->context, region));
+/* A scope, as `tidy` and a manager are: its tensors end with it, but for what it returns. The sum of
+ * an outer and an inner tensor is the inner scope's, whichever comes first: it does not escape. */
+static object* scoped(host* h) {
+  ebb_region outer = 0, inner = 0, shortest = 0;
+  must(ebb_region_open(h->context, 0, "outer scope", &outer));
+  must(ebb_region_open(h->context, outer, "inner scope", &inner));
+  const object* a = host_tensor(h, 1 * MB, outer);
+  const object* b = host_tensor(h, 1 * MB, inner);
+  const ebb_handle operands[] = {a->tensor, b->tensor};
+  must(ebb_region_shortest_lived(h->context, operands, 2, &shortest));
+  expect(shortest == inner, "what depends on both belongs to the inner scope");
+  host_tensor(h, 1 * MB, shortest);
+  object* result = host_tensor(h, 1 * MB, outer);
+  must(ebb_region_move_to_parent(h->context, result->tensor));
+  must(ebb_region_close(h->context, outer)); /* and the inner one with it */
+  return result;
 }
 
 int main(void) {
@@ -72,9 +82,9 @@ int main(void) {
   print(&h, "two tensors disposed of by hand");
   expect(books(&h).disposed == 2, "both were booked as disposed");
 
-  scoped(&h);
+  host_dispose(&h, scoped(&h));
   print(&h, "a scope with three tensors closed");
-  expect(h.ended[EBB_ENDED_REGION] == 3, "they ended with their region");
+  expect(h.ended[EBB_ENDED_REGION] == 3, "they ended with their region, the result did not");
 
   ebb_drained drained = EBB_INIT(ebb_drained);
   must(ebb_collect(h.context, EBB_COLLECT_MAJOR, 0, &drained));

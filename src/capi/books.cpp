@@ -17,8 +17,6 @@ namespace {
 using namespace ebb;
 using namespace ebb::capi;
 
-std::atomic<std::uint32_t> trace_level{EBB_TRACE_OFF};
-
 constexpr std::size_t at(Reason reason) { return static_cast<std::size_t>(reason); }
 
 void write_books(const Books& books, ebb_memory& out) {
@@ -94,13 +92,8 @@ ebb_status ebb_trace_set(uint32_t level) {
       raise(ErrorKind::kInvalidArgument, "[trace_set] level {} was given, 0 to {} are allowed",
             level, static_cast<int>(EBB_TRACE_SITES));
     }
-    trace_level.store(level, std::memory_order_relaxed);
     trace::set(level != EBB_TRACE_OFF);
   });
-}
-
-ebb_trace ebb_trace_get(void) {
-  return static_cast<ebb_trace>(trace_level.load(std::memory_order_relaxed));
 }
 
 ebb_status ebb_site_intern(const char* text, ebb_site* site) {
@@ -109,8 +102,6 @@ ebb_status ebb_site_intern(const char* text, ebb_site* site) {
     needed(site, "site_intern") = SiteTable::instance().intern(text);
   });
 }
-
-void ebb_site_ending(ebb_site site) { set_ending_site(site); }
 
 ebb_status ebb_report(ebb_context context, const ebb_report_options* options, char** text) {
   return guarded([&] {

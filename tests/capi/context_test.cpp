@@ -31,7 +31,7 @@ TEST_F(CapiContext, NamesAreNeverUsedAgain) {
   EXPECT_NE(first, second);
   EXPECT_LT(second, uint64_t{1} << 53);
   ebb_region region = 0;
-  EXPECT_STATUS(ebb_region_root(first, &region), EBB_STALE_HANDLE);
+  EXPECT_STATUS(ebb_region_open(first, 0, nullptr, &region), EBB_STALE_HANDLE);
   EXPECT_OK(ebb_context_destroy(second));
 }
 

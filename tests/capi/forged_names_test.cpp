@@ -84,7 +84,7 @@ class CapiForgedNames : public CapiTest {
     for (int i = 0; i < 20; ++i) handles.push_back(create(64));
     adopted = adopt(5, 100);
     region = open();
-    ASSERT_OK(ebb_region_root(context, &root));
+    ASSERT_OK(ebb_region_shortest_lived(context, nullptr, 0, &root));
     uint64_t bytes = 0;
     ASSERT_OK(ebb_hold_acquire(context, handles[0], &hold));
     ASSERT_OK(ebb_read_begin(context, handles[1], &reading, &bytes));
@@ -177,7 +177,6 @@ class CapiForgedNames : public CapiTest {
   ebb_foreign_spec theirs{};
   ebb_op_result result{};
   ebb_tensor_info info = sized<ebb_tensor_info>();
-  ebb_region_info region_info = sized<ebb_region_info>();
   ebb_device_info device_info = sized<ebb_device_info>();
   ebb_memory memory = sized<ebb_memory>();
   uint64_t made = 0;
@@ -218,23 +217,15 @@ std::vector<CapiForgedNames::Call> CapiForgedNames::calls_by_context() {
        }},
       {"ebb_tensor_copy_to", kContext,
        [this](uint64_t n) { return ebb_tensor_copy_to(n, handles[0], own, &result); }},
-      {"ebb_region_root", kContext, [this](uint64_t n) { return ebb_region_root(n, &made); }},
       {"ebb_region_open", kContext,
        [this](uint64_t n) { return ebb_region_open(n, 0, nullptr, &made); }},
       {"ebb_region_close", kContext, [this](uint64_t n) { return ebb_region_close(n, region); }},
       {"ebb_region_attach", kContext,
        [this](uint64_t n) { return ebb_region_attach(n, region, handles[0]); }},
-      {"ebb_region_attach_temporarily", kContext,
-       [this](uint64_t n) { return ebb_region_attach_temporarily(n, region, handles[0]); }},
-      {"ebb_region_detach", kContext,
-       [this](uint64_t n) { return ebb_region_detach(n, handles[0]); }},
       {"ebb_region_move_to_parent", kContext,
        [this](uint64_t n) { return ebb_region_move_to_parent(n, handles[0]); }},
-      {"ebb_region_cap", kContext, [this](uint64_t n) { return ebb_region_cap(n, region); }},
       {"ebb_region_shortest_lived", kContext,
        [this](uint64_t n) { return ebb_region_shortest_lived(n, handles.data(), 1, &made); }},
-      {"ebb_region_describe", kContext,
-       [this](uint64_t n) { return ebb_region_describe(n, region, &region_info); }},
       {"ebb_idle", kContext, [this](uint64_t n) { return ebb_idle(n, &done, nullptr); }},
       {"ebb_walk", kContext, [this](uint64_t n) { return ebb_walk(n, 1, 0, nullptr); }},
       {"ebb_safe_point", kContext,
@@ -272,9 +263,6 @@ std::vector<CapiForgedNames::Call> CapiForgedNames::calls_by_handle() {
        [this](uint64_t n) { return ebb_tensor_copy_to(context, n, own, &result); }},
       {"ebb_region_attach", kHandle,
        [this](uint64_t n) { return ebb_region_attach(context, region, n); }},
-      {"ebb_region_attach_temporarily", kHandle,
-       [this](uint64_t n) { return ebb_region_attach_temporarily(context, region, n); }},
-      {"ebb_region_detach", kHandle, [this](uint64_t n) { return ebb_region_detach(context, n); }},
       {"ebb_region_move_to_parent", kHandle,
        [this](uint64_t n) { return ebb_region_move_to_parent(context, n); }},
       {"ebb_region_shortest_lived", kHandle,
@@ -301,11 +289,6 @@ std::vector<CapiForgedNames::Call> CapiForgedNames::calls_by_others() {
        [this](uint64_t n) { return ebb_region_open(context, n, nullptr, &made); }},
       {"ebb_region_attach", kRegion,
        [this](uint64_t n) { return ebb_region_attach(context, n, handles[0]); }},
-      {"ebb_region_attach_temporarily", kRegion,
-       [this](uint64_t n) { return ebb_region_attach_temporarily(context, n, handles[0]); }},
-      {"ebb_region_cap", kRegion, [this](uint64_t n) { return ebb_region_cap(context, n); }},
-      {"ebb_region_describe", kRegion,
-       [this](uint64_t n) { return ebb_region_describe(context, n, &region_info); }},
       {"ebb_hold_data", kHold,
        [this](uint64_t n) { return ebb_hold_data(context, n, &data, &made); }},
       {"ebb_read_poll", kRead, [this](uint64_t n) { return ebb_read_poll(n, &done); }},
@@ -361,9 +344,6 @@ std::vector<CapiForgedNames::Call> CapiForgedNames::calls_by_others() {
       {"ebb_hold_release", kHold, [this](uint64_t n) { return ebb_hold_release(context, n); },
        Stale::kHarmless},
       {"ebb_read_drop", kRead, [this](uint64_t n) { return ebb_read_drop(n); }, Stale::kHarmless},
-      {"ebb_site_ending", kSite,
-       [this](uint64_t n) { return (ebb_site_ending(static_cast<uint32_t>(n)), EBB_OK); },
-       Stale::kHarmless},
   };
 }
 

@@ -47,8 +47,6 @@ TEST_F(CapiSizes, TooSmallOutputsAreRefusedBeforeAnythingHappens) {
     EXPECT_EQ(ebb_memory_read(context, 0, &memory), EBB_INVALID_ARGUMENT);
     auto device_info = sized<ebb_device_info>(size);
     EXPECT_EQ(ebb_device_describe(own, &device_info), EBB_INVALID_ARGUMENT);
-    auto region_info = sized<ebb_region_info>(size);
-    EXPECT_EQ(ebb_region_describe(context, 0, &region_info), EBB_INVALID_ARGUMENT);
     auto tensor_info = sized<ebb_tensor_info>(size);
     EXPECT_EQ(ebb_tensor_describe(context, handle, &tensor_info), EBB_INVALID_ARGUMENT);
   }

@@ -62,7 +62,7 @@ void Machine::ends() {
 
 void Machine::regions() {
   ebb_region made = 0;
-  switch (in_.byte() % 8) {
+  switch (in_.byte() % 6) {
     case 0:
     case 1:
     case 2: {
@@ -72,17 +72,6 @@ void Machine::regions() {
       }
       break;
     }
-    case 3:
-      if (call(ebb_region_root, context(), &made) == EBB_OK) regions_.keep(made);
-      break;
-    case 4:
-      if (in_.byte() % 4 == 0) call(ebb_region_cap, context(), region());
-      break;
-    case 5: {
-      auto info = output<ebb_region_info>();
-      call(ebb_region_describe, context(), region(), &info);
-      break;
-    }
     default:
       call(ebb_region_close, context(), region());
   }
@@ -90,17 +79,11 @@ void Machine::regions() {
 
 void Machine::attachments() {
   const ebb_handle handle = handles_.pick(in_);
-  switch (in_.byte() % 5) {
+  switch (in_.byte() % 3) {
     case 0:
       call(ebb_region_attach, context(), region(), handle);
       break;
     case 1:
-      call(ebb_region_attach_temporarily, context(), region(), handle);
-      break;
-    case 2:
-      call(ebb_region_detach, context(), handle);
-      break;
-    case 3:
       call(ebb_region_move_to_parent, context(), handle);
       break;
     default: {
@@ -301,7 +284,7 @@ void Machine::open_another() {
 }
 
 void Machine::books() {
-  switch (in_.byte() % 8) {
+  switch (in_.byte() % 7) {
     case 0:
       if (in_.byte() % 8 == 0) must(call(ebb_audit), "audit between calls");  // it looks at all
       break;
@@ -317,9 +300,6 @@ void Machine::books() {
       call(ebb_site_intern, in_.text().c_str(), &site_);
       break;
     case 4:
-      call(ebb_site_ending, in_.byte());
-      break;
-    case 5:
       call(ebb_trace_set, in_.byte() % 4);
       break;
     default:
