@@ -20,8 +20,10 @@ add_custom_target(ebb_expected DEPENDS ${expected_files})
 set(list "${PROJECT_BINARY_DIR}/expected/list.txt")
 list(JOIN expected_files "\n" lines)
 file(CONFIGURE OUTPUT "${list}" CONTENT "@lines@\n" @ONLY)
-add_dependencies(test_conformance ebb_expected)
-target_compile_definitions(test_conformance PRIVATE EBB_EXPECTED_LIST="${list}")
+foreach(suite test_conformance test_fault)
+  add_dependencies(${suite} ebb_expected)
+  target_compile_definitions(${suite} PRIVATE EBB_EXPECTED_LIST="${list}")
+endforeach()
 
 # Files that NumPy writes, for tests/conformance/ops_files.cpp.
 set(files "${PROJECT_BINARY_DIR}/expected/files")

@@ -1,8 +1,11 @@
 #include "fault/failing_new.hpp"
 
+#include <link.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace {
@@ -17,23 +20,44 @@ struct Plan {
 constinit thread_local Plan plan;
 std::atomic<std::int64_t> alive{0};
 
-bool fails() noexcept {
+// oneDNN does not take a failure of its own small allocations: it ends the process. They are not
+// Ebb's to fail.
+struct Library {
+  std::uintptr_t from = 0, to = 0;
+};
+int find_onednn(dl_phdr_info* info, std::size_t, void* found) noexcept {
+  if (std::strstr(info->dlpi_name, "libdnnl") == nullptr) return 0;
+  Library& library = *static_cast<Library*>(found);
+  library.from = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const std::uintptr_t end =
+        info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+    if (info->dlpi_phdr[i].p_type == PT_LOAD && end > library.to) library.to = end;
+  }
+  return 1;
+}
+thread_local Library onednn;  // loaded at its first use
+
+bool fails(const void* caller) noexcept {
   if (!plan.armed) return false;
+  const auto at = reinterpret_cast<std::uintptr_t>(caller);
+  if (at >= onednn.from && at < onednn.to) return false;
   ++plan.calls;
   const bool now = plan.and_later ? plan.calls >= plan.fails_at : plan.calls == plan.fails_at;
   plan.faults += now ? 1 : 0;
   return now;
 }
 
-void* allocate_or_null(std::size_t bytes, std::size_t alignment) noexcept {
+void* allocate_or_null(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
   void* memory = nullptr;
-  if (fails() || posix_memalign(&memory, alignment, bytes == 0 ? 1 : bytes) != 0) return nullptr;
+  if (fails(caller) || posix_memalign(&memory, alignment, bytes == 0 ? 1 : bytes) != 0)
+    return nullptr;
   alive.fetch_add(1, std::memory_order_relaxed);
   return memory;
 }
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  void* memory = allocate_or_null(bytes, alignment);
+void* allocate(std::size_t bytes, std::size_t alignment, const void* caller) {
+  void* memory = allocate_or_null(bytes, alignment, caller);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -48,20 +72,24 @@ constexpr std::size_t kPlain = alignof(std::max_align_t);
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return allocate(bytes, kPlain); }
-void* operator new[](std::size_t bytes) { return allocate(bytes, kPlain); }
+void* operator new(std::size_t bytes) {
+  return allocate(bytes, kPlain, __builtin_return_address(0));
+}
+void* operator new[](std::size_t bytes) {
+  return allocate(bytes, kPlain, __builtin_return_address(0));
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
+  return allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
+  return allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
 // The library's own nothrow forms call the throwing ones, but a sanitizer replaces them too.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate_or_null(bytes, kPlain);
+  return allocate_or_null(bytes, kPlain, __builtin_return_address(0));
 }
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate_or_null(bytes, kPlain);
+  return allocate_or_null(bytes, kPlain, __builtin_return_address(0));
 }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete[](void* memory) noexcept { release(memory); }
@@ -75,6 +103,7 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { r
 namespace ebb::fault {
 
 void fail_new_at(std::uint64_t n, bool and_later) noexcept {
+  if (onednn.to == 0) dl_iterate_phdr(find_onednn, &onednn);
   plan = {.armed = true, .and_later = and_later, .fails_at = n};
 }
 std::uint64_t stop_failing_new() noexcept {
