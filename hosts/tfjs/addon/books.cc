@@ -20,9 +20,9 @@ napi_value memory(napi_env env, napi_callback_info info) {
   constexpr std::size_t kCounters =
       (sizeof books - offsetof(ebb_memory, created)) / sizeof(std::uint64_t);
   napi_value result;
-  napi_create_array_with_length(env, kCounters, &result);
+  must(napi_create_array_with_length(env, kCounters, &result));
   for (std::uint32_t i = 0; i < kCounters; ++i)
-    napi_set_element(env, result, i, to_js(env, static_cast<double>(counters[i])));
+    must(napi_set_element(env, result, i, to_js(env, static_cast<double>(counters[i]))));
   return result;
 }
 
@@ -56,9 +56,8 @@ napi_value report(napi_env env, napi_callback_info info) {
   char* text = nullptr;
   const ebb_context context = arguments.boolean(2) ? 0 : world.context();
   if (!check(env, ebb_report(context, &options, &text))) return nullptr;
-  napi_value result = to_js(env, std::string(text));
-  ebb_text_free(text);
-  return result;
+  const std::unique_ptr<char, void (*)(char*)> owned(text, ebb_text_free);
+  return to_js(env, std::string(text));
 }
 
 napi_value snapshot(napi_env env, napi_callback_info info) {
@@ -75,13 +74,13 @@ napi_value version(napi_env env, napi_callback_info) {
 }  // namespace
 
 void export_books(napi_env env, World& world, napi_value exports) {
-  export_function(env, world, exports, "memory", memory);
-  export_function(env, world, exports, "audit", audit);
-  export_function(env, world, exports, "setTrace", set_trace);
-  export_function(env, world, exports, "site", site);
-  export_function(env, world, exports, "report", report);
-  export_function(env, world, exports, "snapshot", snapshot);
-  export_function(env, world, exports, "version", version);
+  export_function<memory>(env, world, exports, "memory");
+  export_function<audit>(env, world, exports, "audit");
+  export_function<set_trace>(env, world, exports, "setTrace");
+  export_function<site>(env, world, exports, "site");
+  export_function<report>(env, world, exports, "report");
+  export_function<snapshot>(env, world, exports, "snapshot");
+  export_function<version>(env, world, exports, "version");
 }
 
 }  // namespace ebb::node

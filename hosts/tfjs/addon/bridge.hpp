@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <exception>
+#include <new>
 #include <string>
 
 #include "world.hpp"
@@ -13,7 +15,7 @@ template <std::size_t N = 1>
 struct Arguments {
   Arguments(napi_env env, napi_callback_info info) : env(env) {
     std::size_t count = N;
-    napi_get_cb_info(env, info, &count, values, nullptr, &data);
+    must(napi_get_cb_info(env, info, &count, values, nullptr, &data));
   }
   template <typename Owner>
   Owner& owner() const {
@@ -39,7 +41,7 @@ struct Arguments {
     std::size_t length = 0;
     if (napi_get_value_string_utf8(env, values[i], nullptr, 0, &length) != napi_ok) return {};
     std::string value(length, '\0');
-    napi_get_value_string_utf8(env, values[i], value.data(), length + 1, &length);
+    must(napi_get_value_string_utf8(env, values[i], value.data(), length + 1, &length));
     return value;
   }
   napi_env env;
@@ -51,19 +53,19 @@ struct Arguments {
 template <typename Owner>
 Owner& owner_of(napi_env env, napi_callback_info info) {
   void* data = nullptr;
-  napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data);
+  must(napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data));
   return *static_cast<Owner*>(data);
 }
 
 inline napi_value to_js(napi_env env, double value) {
   napi_value result;
-  napi_create_double(env, value, &result);
+  must(napi_create_double(env, value, &result));
   return result;
 }
 
 inline napi_value to_js(napi_env env, const std::string& value) {
   napi_value result;
-  napi_create_string_utf8(env, value.data(), value.size(), &result);
+  must(napi_create_string_utf8(env, value.data(), value.size(), &result));
   return result;
 }
 
@@ -98,13 +100,32 @@ void export_reclaim(napi_env env, World& world, napi_value exports);
 void export_books(napi_env env, World& world, napi_value exports);
 void export_runtime(napi_env env, World& world, napi_value exports);
 void export_pictures(napi_env env, World& world, napi_value exports);
+void export_switch(napi_env env, World& world, napi_value exports);  // of the tests' addon
 
-template <typename Owner>
-void export_function(napi_env env, Owner& owner, napi_value exports, const char* name,
-                     napi_callback function) {
+// What JavaScript calls: nothing that is thrown here leaves it, and a JavaScript error is pending
+// instead. One that is pending already (a worker that is being terminated) is left alone.
+template <napi_callback function>
+napi_value guarded(napi_env env, napi_callback_info info) noexcept {
+  const auto fail = [env](const char* code, const char* message) {
+    bool pending = false;
+    if (napi_is_exception_pending(env, &pending) == napi_ok && !pending)
+      napi_throw_error(env, code, message);
+    return nullptr;
+  };
+  try {
+    return function(env, info);
+  } catch (const std::bad_alloc&) {
+    return fail("EBB_OUT_OF_MEMORY", "[ebb] There is no system memory left.");
+  } catch (const std::exception& error) {
+    return fail("EBB_INTERNAL", error.what());
+  }
+}
+
+template <napi_callback function, typename Owner>
+void export_function(napi_env env, Owner& owner, napi_value exports, const char* name) {
   napi_value value;
-  napi_create_function(env, name, NAPI_AUTO_LENGTH, function, &owner, &value);
-  napi_set_named_property(env, exports, name, value);
+  must(napi_create_function(env, name, NAPI_AUTO_LENGTH, guarded<function>, &owner, &value));
+  must(napi_set_named_property(env, exports, name, value));
 }
 
 }  // namespace ebb::node

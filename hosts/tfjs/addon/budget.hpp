@@ -51,7 +51,7 @@ class Budget {
     options.kind = gpu ? EBB_DEVICE_CUDA : EBB_DEVICE_SYSTEM;
     options.name = name;
     options.budget = usable(bytes_);
-    options.mode = bytes_ == 0 && gpu ? EBB_BUDGET_HARD : mode_;
+    options.mode = bytes_ == 0 && gpu ? std::uint32_t{EBB_BUDGET_HARD} : mode_;
     const ebb_status status = ebb_device_open(&options, device);
     if (status == EBB_OK) (gpu ? gpus_ : own_).insert(*device);
     return status;

@@ -14,9 +14,10 @@ void on_unload(napi_env, void* world, void*) {
 }
 
 napi_value init(napi_env env, napi_value exports) {
-  World* world = std::make_unique<World>(env).release();
-  napi_set_instance_data(env, world, on_unload, nullptr);
-  napi_add_env_cleanup_hook(env, on_exit, world);
+  auto made = std::make_unique<World>(env);
+  must(napi_set_instance_data(env, made.get(), on_unload, nullptr));
+  World* world = made.release();
+  must(napi_add_env_cleanup_hook(env, on_exit, world));
   export_watching(env, *world, exports);
   export_reclaim(env, *world, exports);
   export_books(env, *world, exports);
@@ -24,10 +25,20 @@ napi_value init(napi_env env, napi_value exports) {
 #ifdef EBB_NODE_PICTURES
   export_pictures(env, *world, exports);
 #endif
+#ifdef EBB_NODE_FAULTY
+  export_switch(env, *world, exports);
+#endif
   return exports;
 }
 
 }  // namespace
 }  // namespace ebb::node
 
-NAPI_MODULE_INIT() { return ebb::node::init(env, exports); }
+NAPI_MODULE_INIT() {
+  try {
+    return ebb::node::init(env, exports);
+  } catch (const std::exception& error) {
+    napi_throw_error(env, "EBB_INTERNAL", error.what());
+    return nullptr;
+  }
+}

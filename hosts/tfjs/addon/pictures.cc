@@ -22,8 +22,7 @@ std::span<std::uint8_t> bytes_of(napi_env env, napi_value array) {
   napi_typedarray_type type;
   std::size_t length = 0;
   void* data = nullptr;
-  if (napi_get_typedarray_info(env, array, &type, &length, &data, nullptr, nullptr) != napi_ok)
-    return {};
+  must(napi_get_typedarray_info(env, array, &type, &length, &data, nullptr, nullptr));
   const std::size_t width = type == napi_int32_array ? 4 : 1;
   return {static_cast<std::uint8_t*>(data), length * width};
 }
@@ -49,7 +48,7 @@ class Task {
       return nullptr;
     }
     napi_value result;
-    napi_create_buffer_copy(env, result_.size(), result_.data(), nullptr, &result);
+    must(napi_create_buffer_copy(env, result_.size(), result_.data(), nullptr, &result));
     return result;
   }
 
@@ -57,11 +56,18 @@ class Task {
   static napi_value later(napi_env env, std::function<Samples()> work, napi_value held) {
     auto task = std::make_unique<Task>(std::move(work));
     napi_value promise, name;
-    napi_create_promise(env, &task->deferred_, &promise);
-    napi_create_string_utf8(env, "ebb-tfjs picture", NAPI_AUTO_LENGTH, &name);
-    napi_create_reference(env, held, 1, &task->held_);
-    napi_create_async_work(env, nullptr, name, execute, complete, task.get(), &task->async_);
-    napi_queue_async_work(env, task->async_);
+    must(napi_create_string_utf8(env, "ebb-tfjs picture", NAPI_AUTO_LENGTH, &name));
+    must(napi_create_reference(env, held, 1, &task->held_));
+    try {
+      must(
+          napi_create_async_work(env, nullptr, name, execute, complete, task.get(), &task->async_));
+      must(napi_create_promise(env, &task->deferred_, &promise));
+      must(napi_queue_async_work(env, task->async_));
+    } catch (const NodeApiFailure&) {
+      if (task->async_ != nullptr) napi_delete_async_work(env, task->async_);
+      napi_delete_reference(env, task->held_);
+      throw;
+    }
     task.release();
     return promise;
   }
@@ -73,14 +79,24 @@ class Task {
     const std::unique_ptr<Task> task(static_cast<Task*>(data));
     napi_delete_async_work(env, task->async_);
     napi_delete_reference(env, task->held_);
-    const napi_value result = task->finish(env);
+    const napi_value result = guarded_result(env, *task);
     if (result != nullptr) {
       napi_resolve_deferred(env, task->deferred_, result);
       return;
     }
     napi_value error;
-    napi_get_and_clear_last_exception(env, &error);
-    napi_reject_deferred(env, task->deferred_, error);
+    if (napi_get_and_clear_last_exception(env, &error) == napi_ok)
+      napi_reject_deferred(env, task->deferred_, error);
+  }
+
+  // As `guarded` does it for calls.
+  static napi_value guarded_result(napi_env env, Task& task) noexcept {
+    try {
+      return task.finish(env);
+    } catch (const std::exception& error) {
+      napi_throw_error(env, "EBB_INTERNAL", error.what());
+      return nullptr;
+    }
   }
 
   std::function<Samples()> work_;
@@ -120,13 +136,14 @@ napi_value picture_open(napi_env env, napi_callback_info info) {
   const auto drop = [](node_api_basic_env, void* data, void*) {
     std::unique_ptr<PictureReader>(static_cast<PictureReader*>(data)).reset();
   };
-  napi_create_external(env, reader.release(), drop, nullptr, &external);
+  must(napi_create_external(env, reader.get(), drop, nullptr, &external));
+  reader.release();
   return external;
 }
 
 PictureReader* reader_of(napi_env env, napi_value external) {
   void* data = nullptr;
-  napi_get_value_external(env, external, &data);
+  must(napi_get_value_external(env, external, &data));
   return static_cast<PictureReader*>(data);
 }
 
@@ -135,10 +152,10 @@ napi_value picture_shape(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
   const Extents extents = reader_of(env, arguments.values[0])->extents;
   napi_value shape;
-  napi_create_array_with_length(env, 3, &shape);
-  napi_set_element(env, shape, 0, to_js(env, extents.height));
-  napi_set_element(env, shape, 1, to_js(env, extents.width));
-  napi_set_element(env, shape, 2, to_js(env, extents.channels));
+  must(napi_create_array_with_length(env, 3, &shape));
+  must(napi_set_element(env, shape, 0, to_js(env, extents.height)));
+  must(napi_set_element(env, shape, 1, to_js(env, extents.width)));
+  must(napi_set_element(env, shape, 2, to_js(env, extents.channels)));
   return shape;
 }
 
@@ -161,9 +178,9 @@ napi_value picture_decode(napi_env env, napi_callback_info info) {
     return task.finish(env);
   }
   napi_value held;
-  napi_create_array_with_length(env, 2, &held);
-  napi_set_element(env, held, 0, arguments.values[0]);
-  napi_set_element(env, held, 1, arguments.values[1]);
+  must(napi_create_array_with_length(env, 2, &held));
+  must(napi_set_element(env, held, 0, arguments.values[0]));
+  must(napi_set_element(env, held, 1, arguments.values[1]));
   return Task::later(env, work, held);
 }
 
@@ -179,8 +196,8 @@ napi_value picture_encode(napi_env env, napi_callback_info info) {
   const auto setting = [&](std::uint32_t index) {
     napi_value value;
     double number = 0;
-    napi_get_element(env, arguments.values[5], index, &value);
-    napi_get_value_double(env, value, &number);
+    must(napi_get_element(env, arguments.values[5], index, &value));
+    must(napi_get_value_double(env, value, &number));
     return static_cast<int>(number);
   };
   if (arguments.integer<int>(0) == kPng) {
@@ -211,10 +228,10 @@ napi_value picture_encode(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void export_pictures(napi_env env, World& world, napi_value exports) {
-  export_function(env, world, exports, "pictureOpen", picture_open);
-  export_function(env, world, exports, "pictureShape", picture_shape);
-  export_function(env, world, exports, "pictureDecode", picture_decode);
-  export_function(env, world, exports, "pictureEncode", picture_encode);
+  export_function<picture_open>(env, world, exports, "pictureOpen");
+  export_function<picture_shape>(env, world, exports, "pictureShape");
+  export_function<picture_decode>(env, world, exports, "pictureDecode");
+  export_function<picture_encode>(env, world, exports, "pictureEncode");
 }
 
 }  // namespace ebb::node

@@ -19,7 +19,7 @@ napi_value reclaim(napi_env env, napi_callback_info info) {
 
 napi_value reclaiming(napi_env env, napi_callback_info) {
   napi_value on;
-  napi_get_boolean(env, ebb_reclaim_get() != 0, &on);
+  must(napi_get_boolean(env, ebb_reclaim_get() != 0, &on));
   return on;
 }
 
@@ -129,22 +129,22 @@ napi_value parse_bytes(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void export_reclaim(napi_env env, World& world, napi_value exports) {
-  export_function(env, world, exports, "reclaim", reclaim);
-  export_function(env, world, exports, "reclaiming", reclaiming);
-  export_function(env, world, exports, "device", device);
-  export_function(env, world, exports, "limitOwn", limit_own);
-  export_function(env, world, exports, "setBudget", set_budget);
-  export_function(env, world, exports, "budget", budget);
-  export_function(env, world, exports, "gpuBudget", gpu_budget);
-  export_function(env, world, exports, "trim", trim);
-  export_function(env, world, exports, "safePoint", safe_point);
-  export_function(env, world, exports, "idle", idle);
-  export_function(env, world, exports, "collect", collect);
-  export_function(env, world, exports, "makeRoom", make_room);
-  export_function(env, world, exports, "takeEnded", take_ended);
-  export_function(env, world, exports, "takeWarning", take_warning);
-  export_function(env, world, exports, "memoryLimit", memory_limit);
-  export_function(env, world, exports, "parseBytes", parse_bytes);
+  export_function<reclaim>(env, world, exports, "reclaim");
+  export_function<reclaiming>(env, world, exports, "reclaiming");
+  export_function<device>(env, world, exports, "device");
+  export_function<limit_own>(env, world, exports, "limitOwn");
+  export_function<set_budget>(env, world, exports, "setBudget");
+  export_function<budget>(env, world, exports, "budget");
+  export_function<gpu_budget>(env, world, exports, "gpuBudget");
+  export_function<trim>(env, world, exports, "trim");
+  export_function<safe_point>(env, world, exports, "safePoint");
+  export_function<idle>(env, world, exports, "idle");
+  export_function<collect>(env, world, exports, "collect");
+  export_function<make_room>(env, world, exports, "makeRoom");
+  export_function<take_ended>(env, world, exports, "takeEnded");
+  export_function<take_warning>(env, world, exports, "takeWarning");
+  export_function<memory_limit>(env, world, exports, "memoryLimit");
+  export_function<parse_bytes>(env, world, exports, "parseBytes");
 }
 
 }  // namespace ebb::node

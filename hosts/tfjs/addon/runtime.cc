@@ -17,9 +17,11 @@ void Runtime::share(napi_env env, const napi_value* arrays) {
   for (std::size_t i = 0; i < std::size(members); ++i) {
     void* data = nullptr;
     std::size_t length = 0;
-    napi_get_typedarray_info(env, arrays[i], nullptr, &length, &data, nullptr, nullptr);
+    must(napi_get_typedarray_info(env, arrays[i], nullptr, &length, &data, nullptr, nullptr));
+    napi_ref kept = nullptr;
+    must(napi_create_reference(env, arrays[i], 1, &kept));
     if (kept_[i] != nullptr) napi_delete_reference(env, kept_[i]);
-    napi_create_reference(env, arrays[i], 1, &kept_[i]);
+    kept_[i] = kept;
     *members[i] = static_cast<double*>(data);
     if (members[i] == &inputs_) handles_.resize(length);
     if (members[i] == &results_) made_.resize(length / kResultSize);

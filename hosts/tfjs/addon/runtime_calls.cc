@@ -28,7 +28,7 @@ Bytes bytes_of(napi_env env, napi_value array) {
   Bytes bytes;
   napi_typedarray_type type = napi_uint8_array;
   std::size_t length = 0;
-  napi_get_typedarray_info(env, array, &type, &length, &bytes.data, nullptr, nullptr);
+  must(napi_get_typedarray_info(env, array, &type, &length, &bytes.data, nullptr, nullptr));
   const bool wide = type == napi_float64_array || type == napi_bigint64_array;
   const bool narrow = type == napi_uint8_array || type == napi_int8_array;
   bytes.size = length * (wide ? 8 : narrow ? 1 : 4);
@@ -37,7 +37,7 @@ Bytes bytes_of(napi_env env, napi_value array) {
 
 // The sizes in a JavaScript array; false if there are more than the core allows.
 bool take_shape(napi_env env, napi_value array, ebb_tensor_spec& spec, std::int64_t* dims) {
-  napi_get_array_length(env, array, &spec.rank);
+  must(napi_get_array_length(env, array, &spec.rank));
   if (spec.rank > EBB_MAX_RANK) {
     const std::string text = "[tensor] Received " + std::to_string(spec.rank) +
                              " axes; allowed: at most " + std::to_string(EBB_MAX_RANK) + ".";
@@ -46,11 +46,21 @@ bool take_shape(napi_env env, napi_value array, ebb_tensor_spec& spec, std::int6
   }
   for (std::uint32_t i = 0; i < spec.rank; ++i) {
     napi_value size;
-    napi_get_element(env, array, i, &size);
-    napi_get_value_int64(env, size, &dims[i]);
+    must(napi_get_element(env, array, i, &size));
+    must(napi_get_value_int64(env, size, &dims[i]));
   }
   spec.dims = dims;
   return true;
+}
+
+// Names a new tensor to JavaScript, or ends it.
+napi_value give(napi_env env, const Runtime& runtime, ebb_handle handle) {
+  try {
+    return to_js(env, static_cast<double>(handle));
+  } catch (const NodeApiFailure&) {
+    ebb_tensor_dispose(runtime.context(), handle);
+    throw;
+  }
 }
 
 // write(dtype, shape, values) -> handle
@@ -64,14 +74,14 @@ napi_value write(napi_env env, napi_callback_info info) {
   spec.device = runtime.device();
   spec.dtype = arguments.integer<std::uint32_t>(0);
   if (!take_shape(env, arguments.values[1], spec, dims)) return nullptr;
+  const Bytes values = bytes_of(env, arguments.values[2]);
   ebb_handle handle = 0;
   if (!check(env, ebb_tensor_create(runtime.context(), &spec, &handle))) return nullptr;
-  const Bytes values = bytes_of(env, arguments.values[2]);
   if (!check(env, ebb_tensor_write(runtime.context(), handle, values.data, values.size))) {
     ebb_tensor_dispose(runtime.context(), handle);
     return nullptr;
   }
-  return to_js(env, static_cast<double>(handle));
+  return give(env, runtime, handle);
 }
 
 // A large array comes fresh from the system. Getting its pages one by one, as they are written,
@@ -110,7 +120,12 @@ napi_value read_begin(napi_env env, napi_callback_info info) {
                                  arguments.integer<ebb_handle>(0), &read, nullptr))) {
     return nullptr;
   }
-  return to_js(env, static_cast<double>(read));
+  try {
+    return to_js(env, static_cast<double>(read));
+  } catch (const NodeApiFailure&) {
+    ebb_read_drop(read);
+    throw;
+  }
 }
 
 // readPoll(read) -> 1 when it is done
@@ -143,11 +158,12 @@ napi_value view(napi_env env, napi_callback_info info) {
   spec.size = sizeof spec;
   spec.dtype = arguments.integer<std::uint32_t>(1);
   if (!take_shape(env, arguments.values[2], spec, dims)) return nullptr;
+  const Runtime& runtime = arguments.owner<Runtime>();
   ebb_handle handle = 0;
-  if (!check(env, ebb_tensor_view(arguments.owner<Runtime>().context(),
-                                  arguments.integer<ebb_handle>(0), 0, &spec, &handle)))
+  if (!check(env, ebb_tensor_view(runtime.context(), arguments.integer<ebb_handle>(0), 0, &spec,
+                                  &handle)))
     return nullptr;
-  return to_js(env, static_cast<double>(handle));
+  return give(env, runtime, handle);
 }
 
 napi_value table_hash(napi_env env, napi_callback_info) {
@@ -160,25 +176,25 @@ napi_value runtime(napi_env env, napi_callback_info info) {
   Runtime& runtime = arguments.owner<World>().add_runtime(arguments.text(0));
   if (!check(env, runtime.open())) return nullptr;
   napi_value functions = nullptr;
-  napi_create_object(env, &functions);
-  napi_set_named_property(env, functions, "device", to_js(env, runtime.device()));
-  export_function(env, runtime, functions, "share", share);
-  export_function(env, runtime, functions, "run", run);
-  export_function(env, runtime, functions, "write", write);
-  export_function(env, runtime, functions, "view", view);
-  export_function(env, runtime, functions, "read", read);
-  export_function(env, runtime, functions, "readBegin", read_begin);
-  export_function(env, runtime, functions, "readPoll", read_poll);
-  export_function(env, runtime, functions, "readEnd", read_end);
-  export_function(env, runtime, functions, "readDrop", read_drop);
+  must(napi_create_object(env, &functions));
+  must(napi_set_named_property(env, functions, "device", to_js(env, runtime.device())));
+  export_function<share>(env, runtime, functions, "share");
+  export_function<run>(env, runtime, functions, "run");
+  export_function<write>(env, runtime, functions, "write");
+  export_function<view>(env, runtime, functions, "view");
+  export_function<read>(env, runtime, functions, "read");
+  export_function<read_begin>(env, runtime, functions, "readBegin");
+  export_function<read_poll>(env, runtime, functions, "readPoll");
+  export_function<read_end>(env, runtime, functions, "readEnd");
+  export_function<read_drop>(env, runtime, functions, "readDrop");
   return functions;
 }
 
 }  // namespace
 
 void export_runtime(napi_env env, World& world, napi_value exports) {
-  export_function(env, world, exports, "runtime", runtime);
-  export_function(env, world, exports, "tableHash", table_hash);
+  export_function<runtime>(env, world, exports, "runtime");
+  export_function<table_hash>(env, world, exports, "tableHash");
 }
 
 }  // namespace ebb::node

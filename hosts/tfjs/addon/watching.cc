@@ -8,9 +8,9 @@ template <typename Element>
 Element* elements(napi_env env, napi_value array, std::size_t* length = nullptr) {
   void* data = nullptr;
   std::size_t count = 0;
-  napi_get_typedarray_info(env, array, nullptr, &count, &data, nullptr, nullptr);
+  must(napi_get_typedarray_info(env, array, nullptr, &count, &data, nullptr, nullptr));
   napi_ref forever;  // the memory must outlive this isolate's last collection
-  napi_create_reference(env, array, 1, &forever);
+  must(napi_create_reference(env, array, 1, &forever));
   if (length != nullptr) *length = count;
   return static_cast<Element*>(data);
 }
@@ -78,14 +78,14 @@ napi_value rebook(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void export_watching(napi_env env, World& world, napi_value exports) {
-  export_function(env, world, exports, "open", open);
-  export_function(env, world, exports, "watch", watch);
-  export_function(env, world, exports, "book", book);
-  export_function(env, world, exports, "watchOwn", watch_own);
-  export_function(env, world, exports, "flush", flush);
-  export_function(env, world, exports, "object", object);
-  export_function(env, world, exports, "rebook", rebook);
-  napi_set_named_property(env, exports, "layout", to_js(env, kLayout));
+  export_function<open>(env, world, exports, "open");
+  export_function<watch>(env, world, exports, "watch");
+  export_function<book>(env, world, exports, "book");
+  export_function<watch_own>(env, world, exports, "watchOwn");
+  export_function<flush>(env, world, exports, "flush");
+  export_function<object>(env, world, exports, "object");
+  export_function<rebook>(env, world, exports, "rebook");
+  must(napi_set_named_property(env, exports, "layout", to_js(env, kLayout)));
 }
 
 }  // namespace ebb::node

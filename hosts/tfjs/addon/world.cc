@@ -17,10 +17,10 @@ bool call(napi_env env, napi_ref function, std::uint32_t argument) {
   napi_handle_scope scope;
   if (napi_open_handle_scope(env, &scope) != napi_ok) return false;
   napi_value target, receiver, value, result;
-  napi_get_reference_value(env, function, &target);
-  napi_get_undefined(env, &receiver);
-  napi_create_uint32(env, argument, &value);
-  const bool done = napi_call_function(env, receiver, target, 1, &value, &result) == napi_ok;
+  const bool done = napi_get_reference_value(env, function, &target) == napi_ok &&
+                    napi_get_undefined(env, &receiver) == napi_ok &&
+                    napi_create_uint32(env, argument, &value) == napi_ok &&
+                    napi_call_function(env, receiver, target, 1, &value, &result) == napi_ok;
   napi_close_handle_scope(env, scope);
   return done;
 }
@@ -44,7 +44,7 @@ World::World(napi_env env) : env_(env) {
 World::~World() { close(); }
 
 ebb_status World::open(napi_value collect) {
-  napi_create_reference(env_, collect, 1, &collect_);
+  must(napi_create_reference(env_, collect, 1, &collect_));
   ebb_context_options options{};
   options.size = sizeof options;
   options.name = "node";
@@ -78,6 +78,7 @@ World::Watched& World::entry(std::uint32_t slot) {
   if (slot >= watched_.size()) {
     watched_.resize(std::max<std::size_t>(64, std::size_t{slot} * 2));
     died_.reserve(watched_.size());
+    backlog_.reserve(watched_.size());
   }
   return watched_[slot];
 }
@@ -102,15 +103,24 @@ ebb_status World::adopt(napi_value tensor) {
   Watched& one = entry(slot);
   one = {.foreign = true};
   const ebb_status status = ebb_tensor_adopt(context_, &spec, &one.handle);
-  if (status == EBB_OK && tensor != nullptr) attach(slot, tensor);
-  return status;
+  if (status != EBB_OK || tensor == nullptr) return status;
+  try {
+    attach(slot, tensor);
+  } catch (const NodeApiFailure&) {
+    ebb_tensors_end(context_, &one.handle, 1,
+                    EBB_ENDED_DISPOSED);  // nobody would ever hear of its death
+    one = {};
+    throw;
+  }
+  return EBB_OK;
 }
 
 ebb_status World::watch_own(napi_value object) {
   const auto slot = static_cast<std::uint32_t>(slate[kSlot]);
   Watched& one = entry(slot);
-  one = {.handle = static_cast<ebb_handle>(slate[kKey])};
+  one = {};
   attach(slot, object);
+  one.handle = static_cast<ebb_handle>(slate[kKey]);
   const auto site = static_cast<ebb_site>(slate[kSite]);
   if (site == 0 || one.handle == 0) return EBB_OK;
   return ebb_tensor_made_at(context_, one.handle, site);
@@ -118,7 +128,7 @@ ebb_status World::watch_own(napi_value object) {
 
 void World::attach(std::uint32_t slot, napi_value object) {
   auto* name = reinterpret_cast<void*>(static_cast<std::uintptr_t>(slot));
-  napi_add_finalizer(env_, object, name, on_death, this, &watched_[slot].object);
+  must(napi_add_finalizer(env_, object, name, on_death, this, &watched_[slot].object));
 }
 
 // The death notice. Runs inside a collection: no JavaScript, no allocation.
@@ -159,9 +169,11 @@ void World::flush() {
   if (slate == nullptr) return;  // not opened yet
   const auto count = static_cast<std::uint32_t>(slate[kQueued]);
   if (count == 0) return;
-  slate[kQueued] = 0;
   disposed_.clear();
   scoped_.clear();
+  disposed_.reserve(count);
+  scoped_.reserve(count);
+  slate[kQueued] = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     if (queue[i] >= 0) {
       disposed_.push_back(static_cast<ebb_handle>(queue[i]));
@@ -220,8 +232,11 @@ void World::on_end(void* user, const ebb_ended* ended, std::size_t count) {
 
 void World::on_warn(void* user, const char* message) {
   auto* self = static_cast<World*>(user);
-  if (!self->warning_.empty()) self->warning_ += '\n';
-  self->warning_ += message;
+  try {
+    self->warning_.append(self->warning_.empty() ? "" : "\n").append(message);
+  } catch (const std::bad_alloc&) {
+    return;  // no memory for the words
+  }
   ++self->signals[kWarnings];
 }
 

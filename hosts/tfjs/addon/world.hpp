@@ -18,17 +18,13 @@
 //   signals  written by this side, read by JavaScript at every kernel
 #pragma once
 
-// The experimental version, from which on finalizers run inside the collection. What is called of
-// it is stable, and the same in Node 20 and all later ones.
-#define NAPI_VERSION 2147483647
-#include <node_api.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "ebb.h"
+#include "node_api.hpp"
 #include "shared.hpp"
 
 namespace ebb::node {

@@ -8,7 +8,7 @@ namespace {
 
 napi_value attach(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
-  World& world = *arguments.world;
+  World& world = arguments.world();
   world.attach(static_cast<std::uint32_t>(world.slate[kSlot]), arguments.values[0]);
   return nullptr;
 }
@@ -32,7 +32,7 @@ NAPI_MODULE_INIT() {
   napi_set_instance_data(env, world, drop, nullptr);
   export_watching(env, *world, exports);
   export_reclaim(env, *world, exports);
-  export_function(env, *world, exports, "attach", attach);
-  export_function(env, *world, exports, "bareFinalizer", bare_finalizer);
+  export_function<attach>(env, *world, exports, "attach");
+  export_function<bare_finalizer>(env, *world, exports, "bareFinalizer");
   return exports;
 }

@@ -62,16 +62,34 @@ export class Books {
     this.slots = world.slots;
   }
 
-  /** Books a tensor that the engine has just tracked, and watches it. */
+  /** Books a tensor that the engine has just tracked, and watches it. One that cannot be watched ends at once. */
   born(tensor: Tensor, record: DataRecord, site: number): void {
     record.ebbBooks = this;
     const device = this.device(record.backend);
     const isOwn = record.backend.runtime !== undefined;
-    const slot =
-      isOwn && (tensor.dataId as OwnData).handle > 0
-        ? this.bornOwn(tensor, record, site)
-        : this.bornForeign(tensor, record, site, device);
-    if (isVariable(tensor)) this.slots.setName(slot, tensor.name);
+    try {
+      const slot =
+        isOwn && (tensor.dataId as OwnData).handle > 0
+          ? this.bornOwn(tensor, record, site)
+          : this.bornForeign(tensor, record, site, device);
+      if (isVariable(tensor)) this.slots.setName(slot, tensor.name);
+    } catch (error) {
+      this.unborn(tensor, record);
+      throw error;
+    }
+  }
+
+  /** It could not be watched, so nobody would hear of its death. */
+  private unborn(tensor: Tensor, record: DataRecord): void {
+    const slot = this.slots.find(tensor.id);
+    const data = tensor.dataId as unknown as OwnData;
+    if (slot >= 0 && data.slot === slot) {
+      data.slot = -1;
+      data.first = undefined;
+      record.ebbDataId = tensor.dataId;
+    }
+    if (slot >= 0) this.slots.release(slot);
+    this.dispose(tensor);
   }
 
   private bornOwn(tensor: Tensor, record: DataRecord, site: number): number {
