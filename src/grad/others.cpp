@@ -96,6 +96,12 @@ constexpr auto kRows = std::to_array<GradientRow>({
     missing("NonMaxSuppressionV5", "the way back to the scores that were lowered is not built"),
 
     missing("AdamUpdate", kUpdate),
+    missing("SgdUpdate", kUpdate),
+    missing("MomentumUpdate", kUpdate),
+    missing("AdagradUpdate", kUpdate),
+    missing("AdadeltaUpdate", kUpdate),
+    missing("AdamaxUpdate", kUpdate),
+    missing("RmsPropUpdate", kUpdate),
 });
 // clang-format on
 static_assert(covers(kRows, OfFamily{"sorting"}, OfFamily{"signal"}, OfFamily{"sparse"},

@@ -39,6 +39,7 @@ consteval std::uint64_t hash_of_layouts() {
 inline constexpr std::uint64_t kParamsHash = detail::hash_of_layouts<
     Walk<1>, Walk<2>, Walk<3>, ReduceParams, ScanParams, MoveParams, TwoMovesParams, PartsParams,
     MirrorParams, GatherParams, NdParams, TopKWalk, UniqueWalk, SearchWalk, ResizeWalk, CropWalk,
-    RotateWalk, TransformWalk, Product, Convolution, Pooling, SuppressionWalk, AdamParams>();
+    RotateWalk, TransformWalk, Product, Convolution, Pooling, SuppressionWalk, AdamParams,
+    SgdParams, MomentumParams, AdagradParams, AdadeltaParams, AdamaxParams, RmsPropParams>();
 
 }  // namespace ebb::ops

@@ -28,6 +28,7 @@ TEST(OpTable, KeepsItsIds) {
   EXPECT_EQ(op_id("Conv2D"), 205u);
   EXPECT_EQ(op_id("LogSoftmax"), 239u);
   EXPECT_EQ(op_id("AdamUpdate"), 245u);
+  EXPECT_EQ(op_id("RmsPropUpdate"), 251u);
 }
 
 TEST(OpTable, CountsInputsByTheirNames) {

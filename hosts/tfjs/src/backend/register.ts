@@ -3,9 +3,9 @@ import { findBackendFactory, registerBackend, registerKernel } from '@tensorflow
 import { EbbError } from '../errors';
 import { host } from '../host';
 import '../node/addon';
-import { installAdam } from './adam';
 import { EbbBackend } from './backend';
 import { KERNELS } from './kernels';
+import { installOptimizers } from './optimizers';
 import { asKernelFunc } from './recipe';
 import { TABLE_HASH } from './table';
 
@@ -37,7 +37,7 @@ export function registerAs(backendName: string, make: () => EbbBackend, priority
   if (isRegistered(backendName)) return false;
   checkTable();
   registerKernels(backendName);
-  installAdam();
+  installOptimizers();
   return registerBackend(backendName, make, priority);
 }
 
