@@ -377,6 +377,51 @@ EBB_API ebb_status ebb_tape_backward(ebb_tape tape, ebb_device device, const ebb
  * happens. */
 EBB_API ebb_status ebb_tape_close(ebb_tape tape);
 
+/* ---- Recorded programs ----------------------------------------------------------------------- */
+
+typedef uint64_t ebb_program; /* of the thread that records it; no two ever have the same name */
+
+typedef enum ebb_program_flags {
+  EBB_PROGRAM_NO_FOLDING = 1, /* what operations make of constants alone is computed in each run */
+  EBB_PROGRAM_BY_NAME = 2 /* two names over the same memory are two tensors: one may be an input,
+                               * the other captured */
+} ebb_program_flags;
+
+/* From now on this thread's operations in the context are noted, until ebb_program_end. `inputs` are
+ * given anew to each run. A tensor that is used and was not declared is captured: it is given to each
+ * run after the inputs. */
+EBB_API ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs,
+                                     size_t input_count, uint32_t flags, ebb_program* program);
+/* One more input, that was not there when it began. */
+EBB_API ebb_status ebb_program_input(ebb_program program, ebb_handle handle);
+/* The same values in each run (ones that the host wrote): the program keeps the tensor. */
+EBB_API ebb_status ebb_program_constant(ebb_program program, ebb_handle handle);
+
+typedef struct ebb_program_info {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t steps; /* operations of a run */
+  uint64_t inputs, captured, outputs;
+  uint64_t constants; /* tensors that it keeps */
+} ebb_program_info;
+
+/* What was noted and leads to the outputs is the program. On an error it is as if it had been freed:
+ * nothing is noted any more, and it cannot be run. */
+EBB_API ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs,
+                                   size_t output_count, ebb_program_info* info);
+/* The captured tensors, by the names they had while recording (they may have ended since), in the
+ * order in which ebb_program_run takes them. */
+EBB_API ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles, size_t capacity);
+/* Runs all of it. `given`: the inputs, then the captured tensors, each of the recorded dtype and
+ * shape; the results, as many as there are outputs, are new tensors of the context's root region.
+ * EBB_WRONG_STATE where a shape that depends on values is another than it was. On any error nothing
+ * is left behind: no operation changes its operands. */
+EBB_API ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_handle* given,
+                                   size_t given_count, ebb_op_result* results, size_t result_count);
+/* Also one that is being recorded. One that is freed already, or another thread's: EBB_OK, nothing
+ * happens. */
+EBB_API ebb_status ebb_program_free(ebb_program program);
+
 /* ---- Regions --------------------------------------------------------------------------------- */
 
 /* parent 0: the root. `name` (may be null) is for reports; it is kept for ever, so give one for

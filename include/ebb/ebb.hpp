@@ -29,6 +29,8 @@
 #include "ebb/ops/run.hpp"
 #include "ebb/ops/session.hpp"
 #include "ebb/ops/table.hpp"
+#include "ebb/program/program.hpp"
+#include "ebb/program/record.hpp"
 #include "ebb/tensor/context.hpp"
 #include "ebb/tensor/report.hpp"
 #include "ebb/tensor/snapshot.hpp"

@@ -115,7 +115,7 @@ std::vector<Tensor> TapeBody::backward(std::span<const Tensor* const> outputs,
     flow.wanted[asked[i]] = true;
   }
   seed(outputs, seeds, flow);
-  unlink();
+  end();
   spent_ = true;
   struct Release {
     TapeBody& tape;

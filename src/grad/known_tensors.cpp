@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace ebb::gradients {
+namespace {
+
+// Of the operand that the view is of.
+const std::byte* storage_of(const ops::OpCall& call, const ops::Output& view) noexcept {
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.has(i)) continue;
+    const std::span<std::byte> memory = call.input(i).memory.data();
+    if (view.data >= memory.data() && view.data <= memory.data() + memory.size()) {
+      return memory.data();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 Place place_of(const Operand& operand) noexcept {
   Place place{.storage = operand.memory.data().data(),
@@ -11,6 +26,19 @@ Place place_of(const Operand& operand) noexcept {
               .shape = operand.shape};
   const Strides strides = operand.dense ? dense_strides(operand.shape) : operand.strides;
   std::copy_n(strides.begin(), operand.shape.rank(), place.strides.begin());
+  return place;
+}
+
+Place place_of_result(const ops::OpCall& call, const ops::Output& made) {
+  Place place{.storage = nullptr, .data = made.data, .dtype = made.dtype, .shape = made.shape};
+  if (made.memory) {
+    place.storage = made.memory.data().data();
+    place.strides = dense_strides(made.shape);
+  } else {
+    place.storage = storage_of(call, made);
+    const Strides strides = call.context().describe(made.handle).strides;
+    std::copy_n(strides.begin(), made.shape.rank(), place.strides.begin());
+  }
   return place;
 }
 

@@ -14,6 +14,7 @@
 
 #include "ebb/tensor/context.hpp"
 #include "grad/backprop.hpp"
+#include "ops/op_call.hpp"
 
 namespace ebb::gradients {
 
@@ -29,6 +30,8 @@ struct Place {
 };
 
 Place place_of(const Operand& operand) noexcept;
+// Of a result; one without memory of its own is a view.
+Place place_of_result(const ops::OpCall& call, const ops::Output& made);
 
 class KnownTensors {
  public:

@@ -6,9 +6,6 @@
 namespace ebb::gradients {
 namespace {
 
-// The open tapes of this thread, innermost first: ops::recorder is the first of them.
-constinit thread_local TapeBody* innermost = nullptr;
-
 bool keeps_input(const Keeps& keeps, std::span<const Slot> inputs, std::size_t i) noexcept {
   if (i >= 8 || (keeps.inputs >> i & 1) == 0) return false;
   if (!keeps.crosswise) return true;
@@ -22,32 +19,6 @@ bool keeps_output(const Keeps& keeps, std::size_t i) noexcept {
   return i < 8 && (keeps.outputs >> i & 1) != 0;
 }
 
-// Of the operand that the view is of.
-const std::byte* storage_of(const ops::OpCall& call, const ops::Output& view) noexcept {
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (!call.has(i)) continue;
-    const std::span<std::byte> memory = call.input(i).memory.data();
-    if (view.data >= memory.data() && view.data <= memory.data() + memory.size()) {
-      return memory.data();
-    }
-  }
-  return nullptr;
-}
-
-// Of a result; one without memory of its own is a view.
-Place place_of_result(const ops::OpCall& call, const ops::Output& made) {
-  Place place{.storage = nullptr, .data = made.data, .dtype = made.dtype, .shape = made.shape};
-  if (made.memory) {
-    place.storage = made.memory.data().data();
-    place.strides = dense_strides(made.shape);
-  } else {
-    place.storage = storage_of(call, made);
-    const Strides strides = call.context().describe(made.handle).strides;
-    std::copy_n(strides.begin(), made.shape.rank(), place.strides.begin());
-  }
-  return place;
-}
-
 // For all that `more` pushes need, growing as vectors do.
 template <typename T>
 void make_room(std::vector<T>& list, std::size_t more) {
@@ -57,24 +28,14 @@ void make_room(std::vector<T>& list, std::size_t more) {
 
 }  // namespace
 
-TapeBody::TapeBody(const Context& context) noexcept
-    : context_(context), thread_(&innermost), outer_(innermost) {
-  innermost = this;
-  ops::recorder = this;
-}
+TapeBody::TapeBody(const Context& context) noexcept : context_(context) { link(); }
 
-TapeBody::~TapeBody() { unlink(); }
+TapeBody::~TapeBody() { end(); }
 
-bool TapeBody::of_this_thread() const noexcept { return thread_ == &innermost; }
-
-void TapeBody::unlink() noexcept {
+void TapeBody::end() noexcept {
   if (!linked_) return;
-  EBB_CHECK(of_this_thread());
   linked_ = noting_ = false;
-  TapeBody** link = &innermost;
-  while (*link != this) link = &(*link)->outer_;
-  *link = outer_;
-  ops::recorder = innermost;
+  unlink();
 }
 
 std::size_t TapeBody::kept() const noexcept {
@@ -102,7 +63,7 @@ void TapeBody::watch(const Tensor& tensor) {
 // ---- a call
 
 void TapeBody::began(const ops::OpCall& call) {
-  if (outer_ != nullptr) outer_->began(call);
+  if (outer() != nullptr) outer()->began(call);
   pending_.row = nullptr;
   pending_.slots.clear();
   pending_.storages.clear();
@@ -136,9 +97,9 @@ void TapeBody::take_input(const ops::OpCall& call, std::size_t i) {
 }
 
 void TapeBody::ended(ops::OpCall& call) {
-  if (outer_ != nullptr) outer_->ended(call);
+  if (outer() != nullptr) outer()->ended(call);
   for (std::size_t i = 0; i < call.outputs(); ++i) {
-    if (call.output(i).memory) written(call.output(i).memory);
+    if (call.output(i).memory) forget(call.output(i).memory);
   }
   learn_moved(call);
   if (pending_.row == nullptr) return;
@@ -153,7 +114,7 @@ void TapeBody::learn_moved(const ops::OpCall& call) {
   for (std::size_t i = 0; i < pending_.slots.size(); ++i) {
     const Slot& slot = pending_.slots[i];
     if (!call.has(i) || call.input(i).memory.data().data() == pending_.storages[i]) continue;
-    written(call.input(i).memory);
+    forget(call.input(i).memory);
     if (slot.node == kConstantNode || call.input(i).dtype != slot.dtype) continue;
     known_.learn_place(place_of(call.input(i)), slot.node);
   }
@@ -187,12 +148,17 @@ void TapeBody::note(const ops::OpCall& call, std::size_t inputs) {
 }
 
 void TapeBody::failed() noexcept {
-  if (outer_ != nullptr) outer_->failed();
+  if (outer() != nullptr) outer()->failed();
   pending_.row = nullptr;
   pending_.slots.clear();
 }
 
 void TapeBody::written(const StorageRef& memory) noexcept {
+  if (outer() != nullptr) outer()->written(memory);
+  forget(memory);
+}
+
+void TapeBody::forget(const StorageRef& memory) noexcept {
   if (!known_.empty()) known_.forget_storage(memory.data().data());
 }
 

@@ -23,7 +23,7 @@ class TapeBody final : public ops::Recorder {
   std::size_t noted() const noexcept { return calls_.size(); }
   std::size_t kept() const noexcept;
   const Context& context() const noexcept { return context_; }
-  bool of_this_thread() const noexcept;
+  bool of_this_thread() const noexcept { return !linked_ || is_linked_here(); }
 
   void began(const ops::OpCall& call) override;
   void ended(ops::OpCall& call) override;
@@ -46,6 +46,7 @@ class TapeBody final : public ops::Recorder {
   };
   struct Flow;  // of gradients, in backward()
 
+  void forget(const StorageRef& memory) noexcept;
   void take_input(const ops::OpCall& call, std::size_t i);
   void take_result(ops::OpCall& call, std::size_t i);
   void learn_moved(const ops::OpCall& call);
@@ -55,12 +56,10 @@ class TapeBody final : public ops::Recorder {
   void seed(std::span<const Tensor* const> outputs, std::span<const Tensor* const> seeds,
             Flow& flow);
   void pass(const Call& call, Flow& flow);
-  void unlink() noexcept;
+  void end() noexcept;  // it hears nothing more
   void release() noexcept;
 
   Context context_;
-  const void* thread_;
-  TapeBody* outer_;  // of this thread
   bool linked_ = true;
   bool noting_ = true;
   bool spent_ = false;  // backward() has been

@@ -1,4 +1,5 @@
-// Who hears of the operations of a thread: a tape (src/grad).
+// Who hears of the operations of a thread: tapes (src/grad), and programs being recorded
+// (src/program). They are a chain, innermost first, and each tells the one around it.
 //
 // The protocol: `began` once the operands are resolved and held, before anything is made; `ended`
 // once the results are there, `failed` in place of it where the call failed. The first two may
@@ -19,8 +20,20 @@ class Recorder {
   // That memory has got values which no operation of this thread made.
   virtual void written(const StorageRef& memory) noexcept = 0;
 
+  // Of the thread that this is called on.
+  bool is_linked_here() const noexcept;
+
  protected:
   ~Recorder() = default;
+
+  // Becomes the innermost one of this thread.
+  void link() noexcept;
+  // Pre: on the thread that linked it.
+  void unlink() noexcept;
+  Recorder* outer() const noexcept { return outer_; }
+
+ private:
+  Recorder* outer_ = nullptr;
 };
 
 // This thread's; null: nobody listens.

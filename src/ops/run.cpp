@@ -65,6 +65,31 @@ Operand checked_operand(const Context& context, Handle tensor, std::size_t bytes
 
 constinit thread_local Recorder* recorder = nullptr;
 
+namespace {
+// What `recorder` is while no operation is under way.
+constinit thread_local Recorder* innermost = nullptr;
+}  // namespace
+
+bool Recorder::is_linked_here() const noexcept {
+  for (const Recorder* each = innermost; each != nullptr; each = each->outer_) {
+    if (each == this) return true;
+  }
+  return false;
+}
+
+void Recorder::link() noexcept {
+  outer_ = innermost;
+  recorder = innermost = this;
+}
+
+void Recorder::unlink() noexcept {
+  EBB_CHECK(is_linked_here());
+  Recorder** link = &innermost;
+  while (*link != this) link = &(*link)->outer_;
+  *link = outer_;
+  recorder = innermost;
+}
+
 void install_kernels(const KernelTable& table) noexcept {
   install_kernels(DeviceKind::kSystem, table);
   install_kernels(DeviceKind::kCustom, table);

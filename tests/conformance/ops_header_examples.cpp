@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -128,6 +129,38 @@ TEST(HeaderExamples, Variable) {
   w.assign(w - gradient * 0.1);
   EXPECT_EQ(y.shape(), (Shape{1, 128}));
   EXPECT_NEAR(w.value().to_vector<float>()[0], 0, 1e-5);
+}
+
+TEST(HeaderExamples, Program) {
+  Session session;
+  const Tensor x = tensor({1.0f, 2.0f}, {1, 2}), x2 = tensor({3.0f, 4.0f}, {1, 2});
+  const Tensor w = tensor({1.0f, -1.0f}, {2, 1}), b = tensor({0.5f}, {1});
+  const ops::RunPlace place = session.place();
+  std::array<ops::OpResult, 1> results;
+  ProgramDraft draft(session.place().context, {{x.handle()}});
+  Tensor y = ops::relu(ops::batch_mat_mul(x, w) + b);
+  Program program = draft.finish({{y.handle()}});
+  program.captured();
+  program.run(place, {{x2.handle(), w.handle(), b.handle()}}, results);
+  EXPECT_EQ(Tensor(session.context(), results[0].handle).item<float>(), 0);
+}
+
+TEST(HeaderExamples, Record) {
+  Session session;
+  const Tensor x = ops::fill({1, 784}, 1, DType::kFloat32);
+  Variable w(ops::random_normal({784, 10}));
+  const float before = w.value().to_vector<float>()[0];
+  auto step = record(
+      [&](const Tensor& x) {
+        Tensor y = ops::batch_mat_mul(x, w);
+        w.assign(w.value() * 0.99);
+        return y;
+      },
+      {&w});
+  Tensor y = step(x);
+  y = step(x);
+  EXPECT_EQ(y.shape(), (Shape{1, 10}));
+  EXPECT_NEAR(w.value().to_vector<float>()[0], before * 0.99 * 0.99, 1e-5);
 }
 
 class InAFolder : public testing::Test {

@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(kThreads) update(const __grid_constant__ Work<
   constexpr std::size_t kKept = Rule::kForm.outputs();
   float scalars[kMostScalars] = {};
 #pragma unroll
-  for (int k = 0; k < int{Rule::kForm.scalars}; ++k) scalars[k] = *work.scalars[k];
+  for (int k = 0; k < static_cast<int>(Rule::kForm.scalars); ++k) scalars[k] = *work.scalars[k];
   if (work.last && blockIdx.x == 0 && threadIdx.x == 0) {
     Rule::next(work.numbers, scalars, work.next);
   }
@@ -261,8 +261,10 @@ void update_all(Call& call) {
   Work<Rule> work{};
   work.numbers = call.params<typename Rule::Params>();
   const std::size_t variables = work.numbers.variables;
-  for (int k = 0; k < int{Rule::kForm.scalars}; ++k) work.scalars[k] = call.in<float>(k);
-  for (int k = 0; k < int{Rule::kForm.new_scalars}; ++k) work.next[k] = call.out<float>(k);
+  for (int k = 0; k < static_cast<int>(Rule::kForm.scalars); ++k)
+    work.scalars[k] = call.in<float>(k);
+  for (int k = 0; k < static_cast<int>(Rule::kForm.new_scalars); ++k)
+    work.next[k] = call.out<float>(k);
   std::uint32_t blocks = 0;
   for (std::size_t i = 0; i < variables; ++i) {
     work.variables[work.count++] = variable_at<Rule>(call, i, blocks);

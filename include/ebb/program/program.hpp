@@ -1,0 +1,79 @@
+// What a function did, as a list of operations that one call runs again.
+//
+//   ProgramDraft draft(session.place().context, {{x.handle()}});
+//   Tensor y = ops::relu(ops::batch_mat_mul(x, w) + b);
+//   Program program = draft.finish({{y.handle()}});
+//   program.captured();   // the handles of w and b
+//   program.run(place, {{x2.handle(), w.handle(), b.handle()}}, results);
+//
+// ebb/program/record.hpp does that for functions. src/program/README.md says how it works.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ebb/ops/run.hpp"
+
+namespace ebb {
+
+struct ProgramOptions {
+  bool fold = true;  // what operations make of constants alone is kept, and not computed again
+  // Two names over the same memory are the same tensor (a C++ Tensor that was copied). Without, one
+  // is an input and the other captured, and may be different tensors in a run.
+  bool copies = true;
+  // Tensors that nobody declared are captured, and given to each run. Without, they are constants,
+  // and the program keeps them.
+  bool captures = true;
+};
+
+namespace programs {
+class DraftBody;
+struct Plan;
+}  // namespace programs
+
+// Immutable; copies share it. Its constants end with the last of them.
+class Program {
+ public:
+  explicit Program(std::shared_ptr<const programs::Plan> plan) noexcept : plan_(std::move(plan)) {}
+
+  std::size_t inputs() const noexcept;
+  std::size_t outputs() const noexcept;
+  std::size_t steps() const noexcept;
+  std::size_t constants() const noexcept;
+  // The tensors that were used while recording and that nobody had declared. They may have ended.
+  std::span<const Handle> captured() const noexcept;
+
+  // `given`: inputs, then as many tensors as captured(). The results are new tensors in the place's
+  // region. Throws Error(kInvalidArgument) where something is not of the recorded dtype and shape,
+  // Error(kWrongState) where the shape of a result depends on values and is another than recorded,
+  // and whatever an operation throws; then nothing is left behind.
+  void run(const ops::RunPlace& place, std::span<const Handle> given,
+           std::span<ops::OpResult> results) const;
+
+ private:
+  std::shared_ptr<const programs::Plan> plan_;
+};
+
+// Hears this thread's operations in a context from its construction until finish() or its end, which
+// must be on the same thread.
+class [[nodiscard]] ProgramDraft {
+ public:
+  ProgramDraft(const Context& context, std::span<const Handle> inputs, ProgramOptions options = {});
+  ~ProgramDraft();
+  ProgramDraft(const ProgramDraft&) = delete;
+  ProgramDraft& operator=(const ProgramDraft&) = delete;
+
+  // One more input, that is not there from the start.
+  void input(Handle tensor);
+  // A tensor whose values are the same in each run; the program keeps it.
+  void constant(Handle tensor);
+  // Once.
+  Program finish(std::span<const Handle> outputs);
+  bool of_this_thread() const noexcept;
+
+ private:
+  std::unique_ptr<programs::DraftBody> body_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,162 @@
+// Recorded programs. They belong to the thread that recorded them, and so do their names: another
+// thread's is unknown here.
+#include "ebb/program/program.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "capi/names.hpp"
+#include "capi/sized.hpp"
+
+namespace {
+
+using namespace ebb;
+using namespace ebb::capi;
+
+struct NamedProgram {
+  explicit NamedProgram(const Context& of) : context(of) {}
+  Context context;
+  std::optional<ProgramDraft> draft;  // until it ends
+  std::optional<Program> program;
+};
+
+std::atomic<std::uint64_t> names{0};  // no two ever have the same
+thread_local std::unordered_map<ebb_program, std::unique_ptr<NamedProgram>> programs_here;
+
+NamedProgram& named(ebb_program name) {
+  const auto found = programs_here.find(name);
+  if (found == programs_here.end()) {
+    raise(ErrorKind::kStaleHandle, "[program] {} was freed, or is none of this thread's", name);
+  }
+  return *found->second;
+}
+
+ProgramDraft& draft_of(ebb_program name) {
+  NamedProgram& found = named(name);
+  if (!found.draft) {
+    raise(ErrorKind::kWrongState,
+          "[program] {} is recorded already, one that is being recorded is needed", name);
+  }
+  return *found.draft;
+}
+
+const Program& program_of(const NamedProgram& found, ebb_program name) {
+  if (!found.program) {
+    raise(ErrorKind::kWrongState, "[program] {} is being recorded, one that is done is needed",
+          name);
+  }
+  return *found.program;
+}
+
+std::span<const Handle> handles_at(const ebb_handle* handles, std::size_t count, const char* who) {
+  if (count != 0) needed(handles, who);
+  return {handles, count};
+}
+
+void copy_result(const ops::OpResult& from, ebb_op_result& to) noexcept {
+  to.handle = from.handle;
+  to.dtype = static_cast<std::uint32_t>(from.dtype);
+  to.rank = static_cast<std::uint32_t>(from.shape.rank());
+  std::ranges::copy(from.shape.dims(), to.shape);
+}
+
+}  // namespace
+
+extern "C" {
+
+ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size_t input_count,
+                             uint32_t flags, ebb_program* program) {
+  return guarded([&] {
+    needed(program, "program_begin");
+    constexpr std::uint32_t kAll = EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME;
+    if ((flags & ~kAll) != 0) {
+      raise(ErrorKind::kInvalidArgument, "[program_begin] flags {} were given, {} are allowed",
+            flags, kAll);
+    }
+    const Context of = context_of(context);
+    static_cast<void>(of.root());  // throws where it has ended
+    auto made = std::make_unique<NamedProgram>(of);
+    const ebb_program name = ++names;
+    const auto slot = programs_here.try_emplace(name).first;
+    try {
+      made->draft.emplace(of, handles_at(inputs, input_count, "program_begin"),
+                          ProgramOptions{.fold = (flags & EBB_PROGRAM_NO_FOLDING) == 0,
+                                         .copies = (flags & EBB_PROGRAM_BY_NAME) == 0});
+    } catch (...) {
+      programs_here.erase(slot);
+      throw;
+    }
+    slot->second = std::move(made);
+    *program = name;
+  });
+}
+
+ebb_status ebb_program_input(ebb_program program, ebb_handle handle) {
+  return guarded([&] { draft_of(program).input(handle); });
+}
+
+ebb_status ebb_program_constant(ebb_program program, ebb_handle handle) {
+  return guarded([&] { draft_of(program).constant(handle); });
+}
+
+ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs, size_t output_count,
+                           ebb_program_info* info) {
+  return guarded([&] {
+    ProgramDraft& draft = draft_of(program);
+    try {
+      const SizedOutput out(info, "program_end");
+      Program made = draft.finish(handles_at(outputs, output_count, "program_end"));
+      out.write({.size = 0,
+                 .reserved = 0,
+                 .steps = made.steps(),
+                 .inputs = made.inputs(),
+                 .captured = made.captured().size(),
+                 .outputs = made.outputs(),
+                 .constants = made.constants()});
+      NamedProgram& found = named(program);
+      found.draft.reset();
+      found.program = std::move(made);
+    } catch (...) {
+      programs_here.erase(program);
+      throw;
+    }
+  });
+}
+
+ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles, size_t capacity) {
+  return guarded([&] {
+    const std::span<const Handle> all = program_of(named(program), program).captured();
+    if (all.size() > capacity) {
+      raise(ErrorKind::kInvalidArgument, "[program_captured] there is room for {}, it has {}",
+            capacity, all.size());
+    }
+    if (!all.empty()) std::ranges::copy(all, &needed(handles, "program_captured"));
+  });
+}
+
+ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_handle* given,
+                           size_t given_count, ebb_op_result* results, size_t result_count) {
+  return guarded([&] {
+    const NamedProgram& found = named(program);
+    const Program runs = program_of(found, program);  // a copy: it may be freed meanwhile
+    const Context context = found.context;
+    if (result_count != 0) needed(results, "program_run");
+    const NamedDevice on(device);
+    std::vector<ops::OpResult> made(result_count);
+    runs.run({.context = context, .device = *on}, handles_at(given, given_count, "program_run"),
+             made);
+    on.confirm([&] {
+      for (const ops::OpResult& each : made) context.dispose(each.handle);
+    });
+    for (std::size_t i = 0; i < made.size(); ++i) copy_result(made[i], results[i]);
+  });
+}
+
+ebb_status ebb_program_free(ebb_program program) {
+  return guarded([&] { programs_here.erase(program); });
+}
+
+}  // extern "C"

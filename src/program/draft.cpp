@@ -1,0 +1,185 @@
+// Hearing what operations do.
+#include "program/draft.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ebb::programs {
+namespace {
+
+constexpr std::uint64_t kMostFolded = 64 << 10;  // bytes of a result
+constexpr std::array kRandom{ops::op_id("RandomUniform"), ops::op_id("RandomNormal"),
+                             ops::op_id("Multinomial")};
+
+bool is_random(ops::OpId op) { return std::ranges::find(kRandom, op) != kRandom.end(); }
+
+template <typename T>
+Part append(std::vector<T>& all, std::span<const T> more) {
+  const Part part{static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(more.size())};
+  all.insert(all.end(), more.begin(), more.end());
+  return part;
+}
+
+}  // namespace
+
+DraftBody::DraftBody(const Context& context, std::span<const Handle> inputs, ProgramOptions options)
+    : context_(context), options_(options) {
+  for (const Handle each : inputs) input(each);
+  link();
+}
+
+DraftBody::~DraftBody() { end(); }
+
+void DraftBody::end() noexcept {
+  if (!linked_) return;
+  linked_ = false;
+  unlink();
+}
+
+Operand DraftBody::resolved(Handle tensor, std::string_view who) const {
+  Operand operand;
+  context_.resolve({&tensor, 1}, {&operand, 1}, who);
+  if (!operand) raise(ErrorKind::kStaleHandle, "[{}] 0 names no tensor", who);
+  return operand;
+}
+
+Slot DraftBody::new_slot(Origin origin, DType dtype, const Shape& shape) {
+  const Slot slot = static_cast<Slot>(plan_.likeness.size());
+  plan_.likeness.push_back({dtype, shape});
+  origins_.push_back(origin);
+  return slot;
+}
+
+// The same tensor may be given twice: the first speaks for both while recording, but each has its
+// place among what a run is given.
+void DraftBody::input(Handle tensor) {
+  const Operand operand = resolved(tensor, "program_input");
+  const Slot slot = new_slot(Origin::kInput, operand.dtype, operand.shape);
+  if (find(tensor, operand) == kNoSlot) learn(tensor, gradients::place_of(operand), slot);
+  plan_.given.push_back(slot);
+  ++plan_.inputs;
+}
+
+void DraftBody::constant(Handle tensor) { keep(tensor, resolved(tensor, "program_constant")); }
+
+Slot DraftBody::keep(Handle tensor, const Operand& operand) {
+  const Slot slot = new_slot(Origin::kConstant, operand.dtype, operand.shape);
+  plan_.constants.push_back({slot, Tensor(context_, context_.share(tensor))});
+  learn(tensor, gradients::place_of(operand), slot);
+  return slot;
+}
+
+Slot DraftBody::capture(Handle tensor, const Operand& operand) {
+  const Slot slot = new_slot(Origin::kCaptured, operand.dtype, operand.shape);
+  captured_.push_back(slot);
+  plan_.captured.push_back(tensor);
+  learn(tensor, gradients::place_of(operand), slot);
+  return slot;
+}
+
+Slot DraftBody::slot_of(Handle tensor, const Operand& operand) {
+  const Slot known = find(tensor, operand);
+  if (known != kNoSlot) return known;
+  return options_.captures ? capture(tensor, operand) : keep(tensor, operand);
+}
+
+Slot DraftBody::find(Handle tensor, const Operand& operand) {
+  return options_.copies ? known_.find(tensor, operand) : known_.find(tensor);
+}
+
+void DraftBody::learn(Handle tensor, const gradients::Place& place, Slot slot) {
+  known_.learn(tensor, place, slot);
+}
+
+// ---- a call
+
+void DraftBody::began(const ops::OpCall& call) {
+  if (outer() != nullptr) outer()->began(call);
+  pending_.clear();
+  storages_.clear();
+  hears_ = call.context().id() == context_.id();
+  if (!hears_) return;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    const bool has = call.has(i);
+    pending_.push_back(has ? slot_of(call.handles()[i], call.input(i)) : kNoSlot);
+    storages_.push_back(has ? call.input(i).memory.data().data() : nullptr);
+  }
+}
+
+void DraftBody::ended(ops::OpCall& call) {
+  if (outer() != nullptr) outer()->ended(call);
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    if (call.output(i).memory) known_.forget_storage(call.output(i).memory.data().data());
+  }
+  if (!hears_) return;
+  learn_moved(call);
+  const bool folds = can_fold(call);
+  take_results(call, folds ? Origin::kConstant : Origin::kMade);
+  if (!folds) note(call);
+  pending_.clear();
+}
+
+// Operands that the call has made dense are in memory that was somebody else's.
+void DraftBody::learn_moved(const ops::OpCall& call) {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (!call.has(i) || call.input(i).memory.data().data() == storages_[i]) continue;
+    known_.forget_storage(call.input(i).memory.data().data());
+    if (call.input(i).dtype != plan_.likeness[pending_[i]].dtype) continue;  // converted
+    known_.learn_place(gradients::place_of(call.input(i)), pending_[i]);
+  }
+}
+
+bool DraftBody::can_fold(ops::OpCall& call) const {
+  if (!options_.fold || is_random(call.spec().id)) return false;
+  for (const Slot slot : pending_) {
+    if (slot != kNoSlot && origins_[slot] != Origin::kConstant) return false;
+  }
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    const ops::Output& made = call.output(i);
+    if (bytes_of(made.shape, size_of(made.dtype)) > kMostFolded) return false;
+  }
+  return true;
+}
+
+void DraftBody::take_results(ops::OpCall& call, Origin origin) {
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    const ops::Output& made = call.output(i);
+    const Slot slot = new_slot(origin, made.dtype, made.shape);
+    if (origin == Origin::kConstant) {
+      plan_.constants.push_back({slot, Tensor(context_, context_.share(made.handle))});
+    }
+    learn(made.handle, gradients::place_of_result(call, made), slot);
+    pending_.push_back(slot);
+  }
+}
+
+void DraftBody::note(const ops::OpCall& call) {
+  const std::size_t inputs = pending_.size() - call.outputs();
+  plan_.steps.push_back(
+      {.op = call.spec().id,
+       .attributes = append(plan_.attributes, call.attributes()),
+       .inputs = append(plan_.slots, std::span<const Slot>(pending_).first(inputs)),
+       .results = append(plan_.slots, std::span<const Slot>(pending_).subspan(inputs)),
+       .ended = {}});
+}
+
+void DraftBody::failed() noexcept {
+  if (outer() != nullptr) outer()->failed();
+  pending_.clear();
+}
+
+void DraftBody::written(const StorageRef& memory) noexcept {
+  if (outer() != nullptr) outer()->written(memory);
+  known_.forget_storage(memory.data().data());
+}
+
+Plan DraftBody::finish(std::span<const Handle> outputs) {
+  end();
+  for (const Handle each : outputs) {
+    plan_.outputs.push_back(slot_of(each, resolved(each, "program_end")));
+  }
+  arrange(plan_, captured_);
+  return std::move(plan_);
+}
+
+}  // namespace ebb::programs

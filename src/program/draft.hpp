@@ -1,0 +1,64 @@
+// What a program being recorded has heard so far.
+#pragma once
+
+#include "ebb/program/program.hpp"
+#include "grad/known_tensors.hpp"
+#include "ops/recorder.hpp"
+#include "program/plan.hpp"
+
+namespace ebb::programs {
+
+class DraftBody final : public ops::Recorder {
+ public:
+  DraftBody(const Context& context, std::span<const Handle> inputs, ProgramOptions options);
+  // Pre: on the thread that made it.
+  ~DraftBody();
+  DraftBody(const DraftBody&) = delete;
+  DraftBody& operator=(const DraftBody&) = delete;
+
+  void input(Handle tensor);
+  void constant(Handle tensor);
+  Plan finish(std::span<const Handle> outputs);
+  bool of_this_thread() const noexcept { return !linked_ || is_linked_here(); }
+
+  void began(const ops::OpCall& call) override;
+  void ended(ops::OpCall& call) override;
+  void failed() noexcept override;
+  void written(const StorageRef& memory) noexcept override;
+
+ private:
+  enum class Origin : std::uint8_t { kInput, kCaptured, kConstant, kMade };
+
+  Operand resolved(Handle tensor, std::string_view who) const;
+  Slot new_slot(Origin origin, DType dtype, const Shape& shape);
+  // kNoSlot where it is not known.
+  Slot find(Handle tensor, const Operand& operand);
+  void learn(Handle tensor, const gradients::Place& place, Slot slot);
+  Slot slot_of(Handle tensor, const Operand& operand);
+  Slot capture(Handle tensor, const Operand& operand);
+  Slot keep(Handle tensor, const Operand& operand);
+  bool can_fold(ops::OpCall& call) const;
+  void learn_moved(const ops::OpCall& call);
+  void take_results(ops::OpCall& call, Origin origin);
+  void note(const ops::OpCall& call);
+  void end() noexcept;
+
+  Context context_;
+  const ProgramOptions options_;
+  bool linked_ = true;
+  gradients::KnownTensors known_;
+  Plan plan_;  // its steps have no `ended` yet
+  std::vector<Origin> origins_;
+  std::vector<Slot> captured_;
+  // The call under way: its slots, inputs before results, and where its operands were before it.
+  std::vector<Slot> pending_;
+  std::vector<const std::byte*> storages_;
+  bool hears_ = false;
+};
+
+static_assert(kNoSlot == gradients::kConstantNode);  // what KnownTensors says of others
+
+// Drops what no output needs, and says where slots end. `captured` are the slots of plan.captured.
+void arrange(Plan& plan, std::span<const Slot> captured);
+
+}  // namespace ebb::programs

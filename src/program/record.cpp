@@ -1,0 +1,74 @@
+#include "ebb/program/record.hpp"
+
+namespace ebb::detail {
+
+std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs) {
+  for (const Run& run : runs_) {
+    if (fits(run, inputs)) return again(run, inputs);
+  }
+  return first(inputs);
+}
+
+bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
+  if (run.context != Session::current().context().id()) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dtype() != run.dtypes[i] || inputs[i].shape() != run.shapes[i]) return false;
+  }
+  return true;
+}
+
+std::vector<Handle> Recorded::given(std::span<const Tensor> inputs) const {
+  std::vector<Handle> handles;
+  for (const Tensor& each : inputs) handles.push_back(each.handle());
+  for (const Variable* each : variables_) handles.push_back(each->value().handle());
+  return handles;
+}
+
+std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs) {
+  Context& context = Session::current().context();
+  std::vector<Tensor> before;  // held, so that nothing else comes to be where they are
+  for (const Variable* each : variables_) before.push_back(each->value());
+  const std::vector<Handle> handles = given(inputs);
+  ProgramDraft draft(context, handles, {.fold = options_.fold, .copies = true, .captures = false});
+  std::vector<Tensor> made = function_(inputs);
+  std::vector<Handle> outputs;
+  for (const Tensor& each : made) outputs.push_back(each.handle());
+  std::vector<Variable*> assigned;
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const Handle now = variables_[i]->value().handle();
+    if (now == handles[inputs.size() + i]) continue;  // arithmetic: of handles in memory
+    assigned.push_back(variables_[i]);
+    outputs.push_back(now);
+  }
+  Run run{.context = context.id(),
+          .dtypes = {},
+          .shapes = {},
+          .program = draft.finish(outputs),
+          .assigned = std::move(assigned)};
+  for (const Tensor& each : inputs) {
+    run.dtypes.push_back(each.dtype());
+    run.shapes.push_back(each.shape());
+  }
+  runs_.push_back(std::move(run));
+  return made;
+}
+
+// Nothing throws once a variable has been assigned to: shapes and dtypes are the recorded ones, and
+// the values are of no scope already.
+std::vector<Tensor> Recorded::again(const Run& run, std::span<const Tensor> inputs) const {
+  const ops::RunPlace place = Session::current().place();
+  std::vector<ops::OpResult> results(run.program.outputs());
+  std::vector<Tensor> made, values;
+  made.reserve(results.size());
+  values.reserve(run.assigned.size());
+  run.program.run(place, given(inputs), results);
+  const std::size_t outputs = results.size() - run.assigned.size();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    (i < outputs ? made : values).emplace_back(place.context, results[i].handle);
+  }
+  for (const Tensor& each : values) place.context.detach(each.handle());
+  for (std::size_t i = 0; i < values.size(); ++i) run.assigned[i]->assign(std::move(values[i]));
+  return made;
+}
+
+}  // namespace ebb::detail

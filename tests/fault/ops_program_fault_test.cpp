@@ -1,0 +1,137 @@
+// A recorded training step under failing allocations: each of the recording and of a later run fails
+// once, and then all from it on, in turn. Out of memory to the caller, the variables as they were,
+// and the next run as if nothing had happened.
+#include "ebb/grad/grad.hpp"
+#include "ebb/ops/operators.hpp"
+#include "ebb/program/record.hpp"
+#include "fault/failing_new.hpp"
+#include "fault/scenarios.hpp"
+#include "support/audited.hpp"
+#include "support/seed.hpp"
+
+namespace ebb::fault {
+namespace {
+
+Tensor filled(const Shape& shape) {
+  std::vector<float> data(shape.elements());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    data[i] = (static_cast<float>(i * 37 % 101) - 50.0F) / 200.0F;
+  }
+  return tensor(data, shape);
+}
+
+void step(Variable& weights, Variable& bias, const Tensor& x) {
+  const auto loss = [&](const Tensor& in) {
+    const Tensor y = ops::tanh(ops::batch_mat_mul(ops::transpose(in, {1, 0}), weights) + bias);
+    return ops::mean(ops::square(y), {0, 1});
+  };
+  auto [value, gradients] = value_and_grad(loss, {&weights, &bias})(x);
+  const std::vector<Tensor> made =
+      ops::sgd_update(scalar(-0.1F), {weights, gradients[0], bias, gradients[1]});
+  weights.assign(made[0]);
+  bias.assign(made[1]);
+}
+
+template <typename Call>
+bool runs_out(Call call) {
+  try {
+    call();
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (const OutOfMemory&) {
+    return true;
+  }
+  return false;
+}
+
+class ProgramFault : public testing::Test {
+ protected:
+  World world;
+  std::int64_t scale = 1;  // of the tensors
+
+  // Three steps. Call number `armed` runs under arm(); where a later one than the first fails, it has
+  // changed nothing, and is made again. The weights after each; empty where the first call failed,
+  // which is the function itself.
+  template <typename Arm, typename Disarm>
+  std::vector<std::vector<float>> steps(int armed, Arm arm, Disarm disarm) {
+    const ContextPtr context = Context::create({.name = "program"});
+    const Session session({.context = *context, .device = *world.cpu});
+    Variable weights(filled({6 * scale, 5 * scale})), bias(filled({5 * scale}));
+    const Tensor x = filled({6 * scale, 4 * scale});
+    auto recorded = record(
+        [&](const Tensor& in) {
+          step(weights, bias, in);
+          return bias.value() * 2.0;
+        },
+        {&weights, &bias});
+    const auto call = [&] { static_cast<void>(recorded(x)); };
+    std::vector<std::vector<float>> after;
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<float> before = weights.value().to_vector<float>();
+      if (i == armed) arm();
+      const bool failed = runs_out(call);
+      if (i == armed) disarm();
+      if (failed && i == 0) return {};
+      if (failed) {
+        EXPECT_EQ(weights.value().to_vector<float>(), before);
+        call();
+      }
+      after.push_back(weights.value().to_vector<float>());
+    }
+    return after;
+  }
+
+  template <typename Arm, typename Disarm>
+  std::uint64_t fail_in_turn(int armed, Arm arm, Disarm disarm) {
+    const auto expected = steps(
+        -1, [] {}, [] {});
+    std::uint64_t points = 0;
+    for (const bool and_later : {false, true}) {
+      for (std::uint64_t n = 1;; ++n) {
+        world.give_all_back();
+        std::uint64_t faults = 0;
+        const auto after = steps(
+            armed, [&] { arm(n, and_later); }, [&] { faults = disarm(); });
+        if (!after.empty()) {
+          EXPECT_EQ(after, expected) << n;
+        }
+        EXPECT_NO_THROW(Context::audit()) << n;
+        EXPECT_EQ(world.cpu->in_use(), 0u) << n;
+        if (faults == 0 || testing::Test::HasFailure()) break;
+        ++points;
+      }
+    }
+    return points;
+  }
+};
+
+TEST_F(ProgramFault, WhenNewFails) {
+  for (const int armed : {0, 1}) {
+    const std::uint64_t points = fail_in_turn(armed, fail_new_at, stop_failing_new);
+    EXPECT_GT(points, 10u);
+    test::note("program: {} fault points of new in call {}", points, armed);
+  }
+}
+
+TEST_F(ProgramFault, WhenTheDeviceFails) {
+  FaultHeap& faults = world.heap->faults;
+  scale = 96;  // so that memory has to come from the device
+  for (const int armed : {0, 1}) {
+    const std::uint64_t points = fail_in_turn(
+        armed,
+        [&](std::uint64_t n, bool and_later) {
+          world.give_all_back();
+          faults.fail_at(n, and_later);
+        },
+        [&] {
+          const std::uint64_t failed = faults.faults();
+          faults.fail_at(0);
+          return failed;
+        });
+    EXPECT_GT(points, 0u);
+    test::note("program: {} fault points of the device in call {}", points, armed);
+  }
+}
+
+}  // namespace
+}  // namespace ebb::fault
