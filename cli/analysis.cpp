@@ -36,6 +36,9 @@ Place place_of(const observe::Replay& replay, std::uint32_t id, const observe::S
   place.growth =
       observe::growth_of(site.lows.all(replay.window()), replay.window_width(), kLeastGrowth);
   place.shapes = shapes_of(site);
+  if (const auto held = replay.holders().find(id); held != replay.holders().end()) {
+    place.holder = held->second;
+  }
   return place;
 }
 
@@ -46,8 +49,22 @@ bool is_shown(const observe::Replay& replay, std::uint32_t site) {
 
 }  // namespace
 
-Analysis::Analysis(const std::string& given) : path(given) {
-  read = observe::read_recording(given, replay);
+Analysis::Analysis(const std::string& given, observe::ReplayListener* history)
+    : path(given), played(std::make_shared<observe::Replay>()), replay(*played) {
+  const auto reading = std::const_pointer_cast<observe::Replay>(played);
+  reading->listen(history);
+  read = observe::read_recording(given, *reading);
+  reading->listen(nullptr);
+  work_out();
+}
+
+Analysis::Analysis(std::shared_ptr<const observe::Replay> given, std::string name,
+                   const observe::ReadResult& result)
+    : path(std::move(name)), played(std::move(given)), replay(*played), read(result) {
+  work_out();
+}
+
+void Analysis::work_out() {
   seconds = static_cast<double>(replay.end() - replay.begin()) / 1e9;
   peak = replay.peak();
   program = replay.fact("name");

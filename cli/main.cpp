@@ -11,6 +11,7 @@
 #include "base/file_draft.hpp"
 #include "cli/check.hpp"
 #include "cli/exports.hpp"
+#include "cli/page.hpp"
 #include "cli/report.hpp"
 #include "cli/shown_text.hpp"
 #include "ebb/base/error.hpp"
@@ -47,6 +48,11 @@ std::string exported(const Analysis& analysis, const std::string& format, Value 
   return to_perfetto(analysis);
 }
 
+void write_page(const std::vector<const Played*>& all, const std::string& to) {
+  deliver(page_html(all), to);
+  if (to != "-") deliver(verdict(all.back()->analysis) + "report: " + shown(to) + '\n', "");
+}
+
 struct CheckOptions {
   std::string file, budget, baseline, write_baseline, summary;
   bool annotate = false;
@@ -79,15 +85,18 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", EBB_VERSION);
   int code = 0;
 
-  std::string file, other, format, out;
+  std::string file, other, format, out, html;
   std::size_t top = 15;
   bool json = false;
   auto* report = app.add_subcommand("report", "flat or growing, how fast, and which line made it");
   report->add_option("file", file, "the recording")->required();
   report->add_option("--top", top, "places to list")->capture_default_str();
   report->add_flag("--json", json, "as JSON");
+  report->add_option("--html", html, "write a page to this file, which needs nothing else");
   report->callback([&] {
-    const Analysis analysis(file);
+    const Played recording(file);
+    if (!html.empty()) return write_page({&recording}, html);
+    const Analysis& analysis = recording.analysis;
     deliver(json ? report_json(analysis, top) : report_text(analysis, top), "");
   });
 
@@ -96,7 +105,12 @@ int run(int argc, char** argv) {
   diff->add_option("before", file)->required();
   diff->add_option("after", other)->required();
   diff->add_option("--top", top, "places to list")->capture_default_str();
-  diff->callback([&] { deliver(diff_text(Analysis(file), Analysis(other), top), ""); });
+  diff->add_option("--html", html, "write a page to this file, which needs nothing else");
+  diff->callback([&] {
+    const Played before(file), after(other);
+    if (!html.empty()) return write_page({&before, &after}, html);
+    deliver(diff_text(before.analysis, after.analysis, top), "");
+  });
 
   Value value = Value::kLive;
   const std::map<std::string, Value> values{{"live", Value::kLive},

@@ -58,6 +58,7 @@ std::string grows(const Place& place) {
   std::string text = fmt::format("growing {}: {}", format_rate(place.growth.per_second),
                                  shown(place.frames[0].text));
   if (!place.shapes.empty()) text += ", " + place.shapes;
+  if (!place.holder.empty()) text += "\n    held by: " + shown(place.holder);
   return text;
 }
 
@@ -171,6 +172,7 @@ std::string report_json(const Analysis& analysis, std::size_t top) {
     json.member("growing", place.growth.growing);
     json.member("growth_per_second", place.growth.growing ? place.growth.per_second : 0.0);
     json.member("shapes", std::string_view(place.shapes));
+    if (!place.holder.empty()) json.member("holder", std::string_view(place.holder));
     json.end_object();
   }
   json.end_array();

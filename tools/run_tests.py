@@ -248,6 +248,23 @@ def install_stage() -> list[Suite]:
     return [one("install", ok, time.monotonic() - start), one("install by pkg-config", by_pkg_config)]
 
 
+# ---- the report's page -------------------------------------------------------------------------
+
+
+def page_stage() -> list[Suite]:
+    """What the tool writes, in Debian's Chromium."""
+    start = time.monotonic()
+    if not (build("dev") and command("page-install", "npm", "--prefix", "tests/page", "ci", "--silent",
+                                     env=node_environment())):
+        return [one("page build", False)]
+    ok = command("page", "npm", "--prefix", "tests/page", "--silent", "test",
+                 env={**node_environment(), "EBB_TOOL": str(BUILD / "dev/bin/ebb"),
+                      "EBB_MAKE_RECORDING": str(BUILD / "dev/tests/make_recording")})
+    suite = read_tap((LOGS / "page.log").read_text(errors="replace"), "page", ok)
+    suite.seconds = time.monotonic() - start
+    return [suite]
+
+
 # ---- hosts/tfjs ---------------------------------------------------------------------------------
 
 NODE_PACKAGE = "hosts/tfjs/package.json"
@@ -480,6 +497,7 @@ STAGES = [
     Stage("format", "clang-format", format_stage),
     Stage("dev", f"{EVERYTHING}|schedules",
           lambda: preset_stage("dev", f"{EVERYTHING}|schedules", headers_suite), UNIT_TESTS),
+    Stage("page", "the tool's report in Chromium", page_stage, "tests/page/package.json"),
     Stage("abi", "the C ABI against the last release", abi_stage, "abi/*.abi"),
     Stage("compile_fail", "programs that must be rejected",
           lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),

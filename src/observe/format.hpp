@@ -15,7 +15,7 @@ namespace ebb::observe {
 
 inline constexpr std::array<std::uint8_t, 8> kMagic{0x89, 'E', 'B', 'B', 'R', 'E', 'C', '\n'};
 inline constexpr std::uint16_t kMajor = 1;  // a reader refuses a larger one
-inline constexpr std::uint16_t kMinor = 0;  // grows with what older readers may skip
+inline constexpr std::uint16_t kMinor = 1;  // grows with what older readers may skip
 inline constexpr std::size_t kFileHeader = 16;
 inline constexpr std::size_t kBlockHeader = 16;
 inline constexpr std::uint32_t kMostBlockBytes = 64u << 20;
@@ -30,6 +30,7 @@ enum class BlockType : std::uint8_t {
   kMark = 7,
   kLost = 8,
   kEnd = 9,
+  kHolder = 10,  // since 1.1
 };
 
 // How much is written down.

@@ -119,6 +119,11 @@ class SegmentReader {
         const std::uint64_t time = in.number();
         return visitor_.on_lost(time, in.number());
       }
+      case BlockType::kHolder: {
+        const std::uint64_t time = in.number();
+        const auto site = static_cast<std::uint32_t>(in.number(0xFFFFFFFF));
+        return visitor_.on_holder(time, site, in.text());
+      }
       case BlockType::kEnd:
         result_.ended = true;
         return;
@@ -210,26 +215,30 @@ Meta meta_of(const std::string& path) {
   return {};
 }
 
-// The segments before this one that are still there, oldest first.
-std::vector<std::string> earlier_segments(const std::string& path, const Meta& meta) {
+std::string fact(const Meta& meta, std::string_view name) {
+  const auto found = meta.find(name);
+  return found == meta.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+ReadResult read_segment_file(const std::string& path, RecordingVisitor& visitor) {
+  return read_file(path, visitor);
+}
+
+std::vector<std::string> earlier_segments(const std::string& path, const std::string& recording,
+                                          std::uint64_t segment, std::uint64_t oldest) {
   std::vector<std::string> found;
-  const auto id = meta.find("recording");
-  const auto number = meta.find("segment");
-  if (id == meta.end() || number == meta.end()) return found;
-  const std::uint64_t segment = std::strtoull(number->second.c_str(), nullptr, 10);
   for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(segment, 64); ++back) {
+    if (segment - back < oldest) break;
     const std::string earlier = fmt::format("{}.{}", path, segment - back);
     if (!std::filesystem::exists(earlier)) break;
-    const Meta other = meta_of(earlier);
-    const auto same = other.find("recording");
-    if (same == other.end() || same->second != id->second) break;
+    if (recording.empty() || fact(meta_of(earlier), "recording") != recording) break;
     found.push_back(earlier);
   }
   std::ranges::reverse(found);
   return found;
 }
-
-}  // namespace
 
 ReadResult read_segment(const TakeBytes& take, RecordingVisitor& visitor) {
   return SegmentReader(take, visitor).read();
@@ -248,7 +257,9 @@ ReadResult read_segment(std::span<const std::uint8_t> bytes, RecordingVisitor& v
 
 ReadResult read_recording(const std::string& path, RecordingVisitor& visitor) {
   ReadResult sum;
-  for (const std::string& earlier : earlier_segments(path, meta_of(path))) {
+  const Meta meta = meta_of(path);
+  const std::uint64_t segment = std::strtoull(fact(meta, "segment").c_str(), nullptr, 10);
+  for (const std::string& earlier : earlier_segments(path, fact(meta, "recording"), segment, 0)) {
     const ReadResult each = read_file(earlier, visitor);
     sum.bytes += each.bytes;
     sum.skipped += each.skipped;

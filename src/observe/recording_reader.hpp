@@ -27,6 +27,8 @@ class RecordingVisitor {
   virtual void on_counters(const Counters&) {}
   virtual void on_mark(std::uint64_t, std::string_view) {}
   virtual void on_lost(std::uint64_t, std::uint64_t) {}
+  // What holds the tensors of a site, as the host found out.
+  virtual void on_holder(std::uint64_t, std::uint32_t, std::string_view) {}
 };
 
 struct ReadResult {
@@ -44,5 +46,12 @@ ReadResult read_segment(std::span<const std::uint8_t> bytes, RecordingVisitor& v
 // The file and, before it, those of its segments that are still there. Throws Error(kDevice) where
 // the file cannot be read, Error(kInvalidArgument) where it is no recording.
 ReadResult read_recording(const std::string& path, RecordingVisitor& visitor);
+
+// One file of it. Throws as read_recording does.
+ReadResult read_segment_file(const std::string& path, RecordingVisitor& visitor);
+// Those of the segments before `segment` that are still there without a gap, down to `oldest`,
+// oldest first. Pre: `path` and `recording` are the recording's, as META says.
+std::vector<std::string> earlier_segments(const std::string& path, const std::string& recording,
+                                          std::uint64_t segment, std::uint64_t oldest);
 
 }  // namespace ebb::observe

@@ -49,6 +49,7 @@ void RecordingWriter::begin_segment(Because because) {
     put_counters(out, counters);
     file_.write(BlockType::kCounters, out);
   }
+  for (const auto& [site, holder] : holders_) write_holder(site);
   write_walked(walk(because));
   file_.opening_ends();
 }
@@ -108,6 +109,22 @@ void RecordingWriter::mark(std::uint64_t time, std::string_view text) {
   out.number(time);
   out.text(text);
   file_.write(BlockType::kMark, out);
+}
+
+void RecordingWriter::holder(std::uint64_t time, std::uint32_t site, std::string_view text) {
+  if (holders_.size() >= kMostHolders && !holders_.contains(site)) return;
+  flush();
+  holders_[site] = {.time = time, .text = std::string(text.substr(0, kMostHolderText))};
+  write_holder(site);
+}
+
+void RecordingWriter::write_holder(std::uint32_t site) {
+  const Holder& holder = holders_[site];
+  WireWriter out;
+  out.number(holder.time);
+  out.number(site);
+  out.text(holder.text);
+  file_.write(BlockType::kHolder, out);
 }
 
 void RecordingWriter::lost(std::uint64_t events) {

@@ -1,6 +1,7 @@
 // Writes a recording: what it is told, in blocks. Used by one thread at a time.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "observe/block_codec.hpp"
@@ -26,6 +27,8 @@ class RecordingWriter {
   void add(std::uint32_t thread, const TraceEvent& event);
   void add(const Counters& counters);
   void mark(std::uint64_t time, std::string_view text);
+  // Stays with the recording: the segments after this one begin with it.
+  void holder(std::uint64_t time, std::uint32_t site, std::string_view text);
   // Events are missing here. A checkpoint follows when all that was there has been added.
   void lost(std::uint64_t events);
   void checkpoint(Because because);
@@ -38,10 +41,12 @@ class RecordingWriter {
   std::uint64_t events() const noexcept { return added_; }
   std::uint32_t segment() const noexcept { return file_.segment(); }
   int descriptor() const noexcept { return file_.descriptor(); }
+  const std::string& id() const noexcept { return id_; }
 
  private:
   static constexpr std::size_t kTensorsInBlock = 1u << 16;
   static constexpr std::size_t kMostHistory = 128;
+  static constexpr std::size_t kMostHolders = 1024, kMostHolderText = 4096;
 
   void begin_segment(Because because);
   void write_meta();
@@ -58,6 +63,7 @@ class RecordingWriter {
   void write_walked(const Walked& walked);
   void write_books(WireWriter& out);
   void remember(const Counters& counters);
+  void write_holder(std::uint32_t site);
 
   RecordingOptions options_;
   LiveSource& source_;
@@ -69,6 +75,11 @@ class RecordingWriter {
   std::vector<std::uint32_t> devices_;  // ids, by index, as written
   std::vector<Counters> history_;       // of the segments before, thinned out
   std::uint64_t history_step_ = 1, history_left_ = 0;
+  struct Holder {
+    std::uint64_t time = 0;
+    std::string text;
+  };
+  std::map<std::uint32_t, Holder> holders_;  // by site, the last that was said
   std::uint64_t added_ = 0;
 };
 

@@ -59,6 +59,7 @@ void Replay::pass(std::uint64_t time) {
   if (!begun_) {
     begun_ = true;
     begin_ = end_ = time;
+    if (listener_ != nullptr) listener_->on_begin(time);
   }
   end_ = std::max(end_, time);
   for (bool halved = true; halved;) {
@@ -90,6 +91,7 @@ void Replay::on_event(const ThreadEvent& each) {
   } else if (event.kind == kCollected) {
     ++collections_;
     collecting_ns_ += event.id;
+    if (listener_ != nullptr) listener_->on_collection(end_, event.id);
   }
 }
 
@@ -113,7 +115,7 @@ void Replay::born(const TraceEvent& event, bool count) {
     } else {
       const Storage storage{event.bytes, event.site, event.device, weight};
       storages_[event.storage] = storage;
-      add_live(storage, 1);
+      add_live(event.storage, storage, 1);
     }
   }
   if (const auto early = early_ends_.find(event.id); early != early_ends_.end()) {
@@ -146,8 +148,9 @@ void Replay::storage_born(const TraceEvent& event, std::uint32_t site, float wei
   Books& books = books_[event.device];
   books.created_storages.add(event.bytes);
   books.storages.add(event.bytes);
-  sites_[site].created_bytes += static_cast<double>(event.bytes) * weight;
-  add_live(storage, 1);
+  const double made = static_cast<double>(event.bytes) * weight;
+  sites_[site].created_bytes += made;
+  add_live(event.storage, storage, 1, made);
 }
 
 void Replay::storage_ended(std::uint64_t name, std::uint8_t reason, bool held) {
@@ -159,7 +162,7 @@ void Replay::storage_ended(std::uint64_t name, std::uint8_t reason, bool held) {
   books.storages.remove(storage.bytes);
   books.ended_bytes[reason % kReasons] += storage.bytes;
   if (held) books.held.add(storage.bytes);
-  add_live(storage, -1);
+  add_live(name, storage, -1);
   sites_[storage.site].ended_bytes[reason % kReasons] +=
       static_cast<double>(storage.bytes) * storage.weight;
 }
@@ -178,7 +181,7 @@ void Replay::rebooked(const TraceEvent& event) {
   }
   Books& from = books_[storage.device];
   Books& to = books_[event.device];
-  add_live(storage, -1);
+  add_live(event.storage, storage, -1);
   from.created_storages.remove(storage.bytes);
   from.storages.remove(storage.bytes);
   from.created -= tensors;
@@ -189,7 +192,7 @@ void Replay::rebooked(const TraceEvent& event) {
   to.storages.add(event.bytes);
   to.created += tensors;
   to.live += tensors;
-  add_live(storage, 1);
+  add_live(event.storage, storage, 1);
 }
 
 void Replay::rebound(const TraceEvent& event) {
@@ -197,10 +200,10 @@ void Replay::rebound(const TraceEvent& event) {
   const auto storage = storages_.find(event.storage);
   if (tensor == tensors_.end() || storage == storages_.end()) return;
   tensor->second.storage = event.storage;
-  add_live(storage->second, -1);
+  add_live(event.storage, storage->second, -1);
   storage->second.site = tensor->second.site;
   storage->second.weight = tensor->second.weight;
-  add_live(storage->second, 1);
+  add_live(event.storage, storage->second, 1);
 }
 
 void Replay::made_at(const TraceEvent& event) {
@@ -216,9 +219,10 @@ void Replay::made_at(const TraceEvent& event) {
     books.live += sign * tensor.weight;
     books.created += sign * tensor.weight;
     if (moves) {
-      books.created_bytes +=
+      const double made =
           sign * static_cast<double>(storage->second.bytes) * storage->second.weight;
-      add_live(storage->second, sign);
+      books.created_bytes += made;
+      add_live(tensor.storage, storage->second, sign, made);
     }
     if (sign > 0) break;
     tensor.site = event.site;
@@ -230,13 +234,21 @@ void Replay::made_at(const TraceEvent& event) {
   }
 }
 
-void Replay::add_live(const Storage& storage, double sign) {
+void Replay::add_live(std::uint64_t name, const Storage& storage, double sign, double made) {
   const double bytes = sign * static_cast<double>(storage.bytes);
   SiteBooks& site = sites_[storage.site];
   site.live_bytes += bytes * storage.weight;
   site.lows.set(window_, site.live_bytes);
   total_.set(window_, total_.now() + bytes);
   note_peak();
+  if (listener_ == nullptr) return;
+  listener_->on_storage(end_, {.name = name,
+                               .bytes = storage.bytes,
+                               .site = storage.site,
+                               .device = storage.device,
+                               .weight = storage.weight,
+                               .lives = sign > 0,
+                               .made = made});
 }
 
 // Not at every byte: the copy costs as much as there are sites.
@@ -297,7 +309,7 @@ void Replay::take_over(const Checkpoint& checkpoint) {
       ++it;
       continue;
     }
-    add_live(it->second, -1);
+    add_live(it->first, it->second, -1);
     it = storages_.erase(it);
   }
   if (!uncertain_ && events_ != 0 && checkpoint.because == Because::kStopped) {
@@ -314,10 +326,10 @@ void Replay::correct(const TraceEvent& birth) {
   }
   const auto storage = storages_.find(birth.storage);
   if (storage == storages_.end() || storage->second.bytes == birth.bytes) return;
-  add_live(storage->second, -1);
+  add_live(birth.storage, storage->second, -1);
   storage->second.bytes = birth.bytes;
   storage->second.device = birth.device;
-  add_live(storage->second, 1);
+  add_live(birth.storage, storage->second, 1);
 }
 
 void Replay::note_shapes(const Checkpoint& checkpoint) {
@@ -342,6 +354,11 @@ void Replay::on_lost(std::uint64_t time, std::uint64_t events) {
   pass(time);
   lost_ += events;
   uncertain_ = true;
+}
+
+void Replay::on_holder(std::uint64_t time, std::uint32_t site, std::string_view text) {
+  pass(time);
+  holders_[site] = text;
 }
 
 }  // namespace ebb::observe

@@ -31,8 +31,34 @@ struct Mark {
   std::string text;
 };
 
+// One storage, as a listener hears of it.
+struct StorageChange {
+  std::uint64_t name = 0;  // its block's address, or a number of its own while it lives
+  std::uint64_t bytes = 0;
+  std::uint32_t site = 0;
+  std::uint8_t device = 0;
+  float weight = 1;    // for how many it stands
+  bool lives = false;  // from now on; else no more
+  double made = 0;     // bytes by which what its site made changes, weighted
+};
+
+// Hears what becomes of storages while a recording is played back. A storage that is moved to
+// another site or size ends and lives again. Times never go back.
+class ReplayListener {
+ public:
+  virtual ~ReplayListener() = default;
+
+  // Before all else.
+  virtual void on_begin(std::uint64_t time) = 0;
+  virtual void on_storage(std::uint64_t time, const StorageChange& change) = 0;
+  virtual void on_collection(std::uint64_t time, std::uint64_t ns) = 0;
+};
+
 class Replay : public RecordingVisitor {
  public:
+  // Pre: outlives the reading, or is taken away with null.
+  void listen(ReplayListener* listener) noexcept { listener_ = listener; }
+
   void on_meta(const Meta& meta) override;
   void on_device(const DeviceEntry& device) override;
   void on_site(std::uint32_t site, std::string_view text) override;
@@ -41,6 +67,7 @@ class Replay : public RecordingVisitor {
   void on_counters(const Counters& counters) override;
   void on_mark(std::uint64_t time, std::string_view text) override;
   void on_lost(std::uint64_t time, std::uint64_t events) override;
+  void on_holder(std::uint64_t time, std::uint32_t site, std::string_view text) override;
 
   const Meta& meta() const noexcept { return meta_; }
   std::string fact(std::string_view name) const;
@@ -51,6 +78,8 @@ class Replay : public RecordingVisitor {
   const std::map<std::uint32_t, SiteBooks>& sites() const noexcept { return sites_; }
   const std::vector<Counters>& counters() const noexcept { return counters_; }
   const std::vector<Mark>& marks() const noexcept { return marks_; }
+  // What holds the tensors of a site, where the host found it out.
+  const std::map<std::uint32_t, std::string>& holders() const noexcept { return holders_; }
   // Of all devices, what backs others' tensors left out: exact.
   const Lows& total() const noexcept { return total_; }
   double peak() const noexcept { return peak_; }
@@ -91,7 +120,7 @@ class Replay : public RecordingVisitor {
   void rebooked(const TraceEvent& event);
   void rebound(const TraceEvent& event);
   void made_at(const TraceEvent& event);
-  void add_live(const Storage& storage, double sign);
+  void add_live(std::uint64_t name, const Storage& storage, double sign, double made = 0);
   void note_peak();
   bool agrees(const Checkpoint& checkpoint) const;
   void take_over(const Checkpoint& checkpoint);
@@ -111,6 +140,8 @@ class Replay : public RecordingVisitor {
   std::unordered_map<std::uint64_t, TraceEvent> early_ends_;
   std::vector<Counters> counters_;
   std::vector<Mark> marks_;
+  std::map<std::uint32_t, std::string> holders_;
+  ReplayListener* listener_ = nullptr;
   Windows windows_;
   std::uint32_t window_ = 0;
   Lows total_;

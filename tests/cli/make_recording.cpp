@@ -1,4 +1,5 @@
-// make_recording leak|clean|hostile FILE
+// make_recording leak|clean|hostile|three|EVENTS FILE
+#include <cstdlib>
 #include <string_view>
 
 #include "cli/made_recording.hpp"
@@ -8,6 +9,12 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string_view what = argv[1];
   MadeRecording recording(argv[2]);
-  play_server(recording, what == "leak" ? kLeak : what == "hostile" ? kHostileFrame : "");
+  if (what == "three") {
+    play_three_leaks(recording);
+  } else if (const std::uint64_t events = std::strtoull(argv[1], nullptr, 10); events != 0) {
+    play_many(recording, events);
+  } else {
+    play_server(recording, what == "leak" ? kLeak : what == "hostile" ? kHostileFrame : "");
+  }
   return 0;
 }

@@ -1,0 +1,22 @@
+# Writes a C++ file with the report's page in it: cmake -DFOLDER=cli/page -DOUTPUT=page_parts.cpp -P this.
+#
+# A script's place in the list is its place in the page.
+set(scripts format data series timeline flame sites blocks compare served main)
+set(script "")
+foreach(name IN LISTS scripts)
+  file(READ "${FOLDER}/${name}.js" text)
+  string(APPEND script "${text}\n")
+endforeach()
+file(READ "${FOLDER}/page.html" html)
+file(READ "${FOLDER}/page.css" style)
+set(content "#include \"cli/page_parts.hpp\"\n\nnamespace ebb::cli {\n\n")
+foreach(part Html Style Script)
+  string(TOLOWER ${part} variable)
+  string(FIND "${${variable}}" ")EBB_PAGE\"" found)
+  if(NOT found EQUAL -1)
+    message(FATAL_ERROR "the page has what ends a string")
+  endif()
+  string(APPEND content "const std::string_view kPage${part} = R\"EBB_PAGE(${${variable}})EBB_PAGE\";\n")
+endforeach()
+string(APPEND content "\n}  // namespace ebb::cli\n")
+file(WRITE "${OUTPUT}" "${content}")
