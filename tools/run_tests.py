@@ -337,6 +337,14 @@ def other_nodes() -> list[str]:
     return [node for node in NODES if not version.startswith(f"v{node}.")]
 
 
+def wasm_stage() -> list[Suite]:
+    """The core for pages: its own tests under Node's WebAssembly, and how large it is."""
+    if not command("wasm-deps", "tools/install_deps.sh", "wasm"):
+        return [one("wasm packages", False)]
+    suites = preset_stage("wasm", "unit|model|fault")
+    return suites + [check("wasm size", sys.executable, "tools/check_web_size.py", "core")]
+
+
 def specs_stage() -> list[Suite]:
     if not build_node():
         return [one("node build", False)]
@@ -512,6 +520,7 @@ STAGES = [
     Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
     Stage("node versions", "the same tests on the others of Node 20, 22, 24, 26", node_versions_stage,
           NODE_PACKAGE),
+    Stage("wasm", "base, memory, tensor as WebAssembly under Node: unit, model, fault", wasm_stage, UNIT_TESTS),
     Stage("specs", "tfjs-core's on cpu, wasm and ebb: reclaim off, on, usual, forced", specs_stage,
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,

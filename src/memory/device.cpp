@@ -19,7 +19,7 @@ namespace ebb {
 namespace {
 
 constexpr std::size_t kEverything = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kMostCapacity = std::size_t{1} << 40;
+constexpr std::size_t kMostCapacity = std::size_t{1} << (sizeof(std::size_t) == 8 ? 40 : 30);
 
 constinit std::array<std::atomic<HeapMaker>, kDeviceKinds> heap_makers{};
 constinit std::atomic<const DeviceBooks*> device_books{nullptr};
@@ -293,7 +293,7 @@ void Device::set_budget(std::uint64_t bytes, BudgetMode mode) {
 
 void Device::apply_limit() noexcept {
   const std::uint64_t bytes = limit();
-  limit_->set_limit(std::min(bytes == 0 ? kEverything : bytes, capacity_));
+  limit_->set_limit(bytes == 0 || bytes > capacity_ ? capacity_ : std::size_t(bytes));
 }
 
 void Device::set_ceiling(std::uint64_t bytes) noexcept {

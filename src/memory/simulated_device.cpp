@@ -1,12 +1,12 @@
 #include "ebb/memory/simulated_device.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
 
+#include "base/platform/platform.hpp"
 #include "ebb/base/check.hpp"
 #include "ebb/base/error.hpp"
 
@@ -41,16 +41,7 @@ HeapTraits SimulatedDevice::traits() const noexcept {
 // Address space comes from the system without access, so that a host that touches device memory
 // crashes, as it would on a real device.
 std::byte* SimulatedDevice::reserve(std::size_t bytes) noexcept {
-  const std::size_t alignment = options_.granule;
-  if (bytes > SIZE_MAX - alignment) return nullptr;
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* mapped = ::mmap(nullptr, bytes + alignment, PROT_NONE, kFlags, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  const auto start = reinterpret_cast<std::uintptr_t>(mapped);
-  const std::uintptr_t base = (start + alignment - 1) & ~(alignment - 1);
-  if (base != start) ::munmap(mapped, base - start);
-  ::munmap(reinterpret_cast<void*>(base + bytes), alignment - (base - start));
-  return reinterpret_cast<std::byte*>(base);
+  return platform::reserve_pages(bytes, options_.granule);
 }
 
 void SimulatedDevice::unreserve(std::byte* base, std::size_t bytes) noexcept {
@@ -60,7 +51,7 @@ void SimulatedDevice::unreserve(std::byte* base, std::size_t bytes) noexcept {
     committed_ -= it->second;
     it = committed_ranges_.erase(it);
   }
-  EBB_CHECK(::munmap(base, bytes) == 0);
+  platform::release_pages(base, bytes);
 }
 
 // Ranges are kept by the granule: simple, and enough to tell whether a byte is committed.
@@ -73,7 +64,7 @@ bool SimulatedDevice::commit(std::byte* base, std::size_t bytes) noexcept {
     return false;
   }
   if (bytes > options_.capacity - committed_) return false;
-  if (options_.backed && ::mprotect(base, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (options_.backed && !platform::back_pages(base, bytes)) return false;
   for (std::size_t at = 0; at < bytes; at += options_.granule)
     EBB_CHECK(committed_ranges_.emplace(base + at, options_.granule).second);
   committed_ += bytes;
@@ -85,10 +76,7 @@ void SimulatedDevice::decommit(std::byte* base, std::size_t bytes) noexcept {
   for (std::size_t at = 0; at < bytes; at += options_.granule)
     EBB_CHECK(committed_ranges_.erase(base + at) == 1);
   committed_ -= bytes;
-  if (options_.backed) {
-    ::madvise(base, bytes, MADV_DONTNEED);
-    ::mprotect(base, bytes, PROT_NONE);
-  }
+  if (options_.backed) platform::drop_pages(base, bytes);
   for (StreamId id = 0; id < kMaxStreams; ++id)
     for (const Work& work : streams_[id].queue)
       for (const Touch& touch : work.touches)

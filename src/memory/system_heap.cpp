@@ -1,69 +1,39 @@
 #include "ebb/memory/system_heap.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <bit>
 
+#include "base/platform/platform.hpp"
 #include "ebb/base/check.hpp"
 #include "ebb/base/error.hpp"
 
 namespace ebb {
-namespace {
-
-std::size_t physical_bytes() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? std::size_t(pages) * std::size_t(page) : SIZE_MAX;
-}
-
-// Maps more than asked for and unmaps what sticks out on both sides of the aligned part.
-std::byte* map_aligned(std::size_t bytes, std::size_t alignment) noexcept {
-  if (bytes > SIZE_MAX - alignment) return nullptr;
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;  // accounted when access is granted, not here
-  void* mapped = ::mmap(nullptr, bytes + alignment, PROT_NONE, kFlags, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  const auto start = reinterpret_cast<std::uintptr_t>(mapped);
-  const std::uintptr_t aligned = (start + alignment - 1) & ~(alignment - 1);
-  const std::size_t before = aligned - start;
-  const std::size_t after = alignment - before;
-  if (before != 0) ::munmap(mapped, before);
-  if (after != 0) ::munmap(reinterpret_cast<void*>(aligned + bytes), after);
-  return reinterpret_cast<std::byte*>(aligned);
-}
-
-}  // namespace
-
 SystemHeap::SystemHeap(SystemHeapOptions options) : huge_pages_(options.huge_pages) {
   EBB_CHECK(std::has_single_bit(options.granule));
-  EBB_CHECK(options.granule >= std::size_t(::sysconf(_SC_PAGESIZE)));
+  EBB_CHECK(options.granule >= platform::page_bytes());
   traits_ = {.name = "system",
              .alignment = options.granule,
              .granule = options.granule,
-             .capacity = physical_bytes(),
+             .capacity = platform::physical_bytes(),
              .preferred_span = options.preferred_span,
              .synchronous = true};
 }
 
 std::byte* SystemHeap::reserve(std::size_t bytes) noexcept {
-  std::byte* base = map_aligned(bytes, traits_.alignment);
-  if (base != nullptr && huge_pages_) ::madvise(base, bytes, MADV_HUGEPAGE);
+  std::byte* base = platform::reserve_pages(bytes, traits_.alignment);
+  if (base != nullptr && huge_pages_) platform::prefer_huge_pages(base, bytes);
   return base;
 }
 
 void SystemHeap::unreserve(std::byte* base, std::size_t bytes) noexcept {
-  EBB_CHECK(::munmap(base, bytes) == 0);
+  platform::release_pages(base, bytes);
 }
 
 bool SystemHeap::commit(std::byte* base, std::size_t bytes) noexcept {
-  return ::mprotect(base, bytes, PROT_READ | PROT_WRITE) == 0;
+  return platform::back_pages(base, bytes);
 }
 
-// The pages go first: should the system have no room to split the mapping for the new protection,
-// the memory has been given back all the same, and only the guard against stray access is missing.
 void SystemHeap::decommit(std::byte* base, std::size_t bytes) noexcept {
-  ::madvise(base, bytes, MADV_DONTNEED);
-  ::mprotect(base, bytes, PROT_NONE);
+  platform::drop_pages(base, bytes);
 }
 
 StreamId SystemHeap::create_stream() {

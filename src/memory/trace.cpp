@@ -1,14 +1,13 @@
 #include "ebb/memory/trace.hpp"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
+
+#include "base/platform/platform.hpp"
 
 namespace ebb {
 
@@ -91,7 +90,7 @@ struct RingLease {
 constinit thread_local bool RingLease::ended = false;
 
 EventRing* take_ring() {
-  const auto thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  const auto thread = platform::thread_number();
   const std::lock_guard lock(rings().mutex);
   for (Rings::Entry& entry : rings().entries) {
     if (entry.taken) continue;

@@ -145,7 +145,7 @@ TEST(PoolModel, UnderALimitThatIsOftenReached) {
   Pool pool(limited);
   Model model(pool, test::seed_for("pool", 12));
   for (int round = 0; round < 10; ++round) {
-    limited.set_limit(std::size_t{16 + model.random()() % 16} << 20);
+    limited.set_limit(std::size_t(16 + model.random()() % 16) << 20);
     play(pool, model, 30'000);
     if (::testing::Test::HasFatalFailure()) return;
   }

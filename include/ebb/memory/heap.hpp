@@ -36,6 +36,9 @@ struct Event {
 
 class DeviceLink;
 
+// A good size for one reservation of addresses: next to nothing where there are 64 bits of them.
+inline constexpr std::size_t kAmpleSpan = std::size_t{1} << (sizeof(std::size_t) == 8 ? 36 : 24);
+
 struct HeapTraits {
   std::string_view name;           // for messages, "system" or "cuda:0"
   std::size_t alignment = 0;       // of every reserved range; a power of two

@@ -12,6 +12,7 @@
 // or the thread of `threaded` mode. Given the same seed and calls, stepping is deterministic.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <deque>
@@ -30,7 +31,7 @@ namespace ebb {
 struct SimulatedDeviceOptions {
   std::size_t capacity = std::size_t{256} << 20;
   std::size_t granule = std::size_t{64} << 10;
-  std::size_t preferred_span = std::size_t{1} << 30;
+  std::size_t preferred_span = std::min(kAmpleSpan, std::size_t{1} << 30);
   std::uint64_t seed = 1;
   std::uint32_t max_duration = 4;    // ticks of one piece of work, 1..max
   std::uint32_t steps_per_poll = 0;  // ticks that pass with each done()

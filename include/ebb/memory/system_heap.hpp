@@ -10,7 +10,7 @@ namespace ebb {
 
 struct SystemHeapOptions {
   std::size_t granule = std::size_t{2} << 20;  // a power of two, at least a page
-  std::size_t preferred_span = std::size_t{64} << 30;
+  std::size_t preferred_span = kAmpleSpan;
   // Ask for huge pages: one fault in place of 512. Only sensible with granules of 2 MB and more.
   bool huge_pages = true;
 };

@@ -55,7 +55,7 @@ class [[nodiscard]] StorageRef {
   explicit operator bool() const noexcept { return storage_ != nullptr; }
   // The bytes of the block; empty for foreign data.
   std::span<std::byte> data() const noexcept {
-    return {storage_->block.data, storage_->block ? storage_->bytes : 0};
+    return {storage_->block.data, storage_->block ? std::size_t(storage_->bytes) : 0};
   }
   Device& device() const noexcept { return *storage_->device; }
   // The stream it was made for: what it holds was written there.

@@ -15,7 +15,7 @@ inline constexpr std::size_t kSmallLimit = 64 << 10;
 inline constexpr std::size_t kClasses = 64;
 inline constexpr std::uint32_t kLargeClass = 127;  // in a block's tag: not of a size class
 inline constexpr std::size_t kQuantum = 1 << 10;   // large sizes are multiples of this
-inline constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
+inline constexpr std::size_t kMaxBytes = std::size_t{1} << (sizeof(std::size_t) == 8 ? 46 : 31);
 inline constexpr std::size_t kSlabBlocks = 384;  // at most, so that a slab's bitmap fits its record
 inline constexpr std::size_t kSlabBytes = 64 << 10;  // at least, where kSlabBlocks allows
 inline constexpr std::size_t kMagazineRounds = 64;
