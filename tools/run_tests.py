@@ -345,6 +345,15 @@ def wasm_stage() -> list[Suite]:
     return suites + [check("wasm size", sys.executable, "tools/check_web_size.py", "core")]
 
 
+def web_stage() -> list[Suite]:
+    if not command("web-deps", "tools/install_deps.sh", "wasm", "browser"):
+        return [one("web packages", False)]
+    if not build_node() or not npm("build:web")[0]:
+        return [one("web build", False)]
+    return [tap_suite("web", "test:web"),
+            check("web size", sys.executable, "tools/check_web_size.py", "core", "script")]
+
+
 def specs_stage() -> list[Suite]:
     if not build_node():
         return [one("node build", False)]
@@ -521,6 +530,7 @@ STAGES = [
     Stage("node versions", "the same tests on the others of Node 20, 22, 24, 26", node_versions_stage,
           NODE_PACKAGE),
     Stage("wasm", "base, memory, tensor as WebAssembly under Node: unit, model, fault", wasm_stage, UNIT_TESTS),
+    Stage("web", "ebb-tfjs/web in Chromium and Firefox: webgl, webgpu, pages, workers", web_stage, NODE_PACKAGE),
     Stage("specs", "tfjs-core's on cpu, wasm and ebb: reclaim off, on, usual, forced", specs_stage,
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,

@@ -18,6 +18,23 @@ const NODE = [
   'fetch',
 ];
 
+const PAGE = [
+  'tf',
+  'ebb',
+  'document',
+  'location',
+  'navigator',
+  'console',
+  'performance',
+  'requestAnimationFrame',
+  'setTimeout',
+  'globalThis',
+  'Worker',
+  'URL',
+  'importScripts',
+  'runProgram',
+];
+
 export default [
   { ignores: ['dist/', 'build/', 'node_modules/'] },
   js.configs.recommended,
@@ -29,6 +46,11 @@ export default [
       '@typescript-eslint/no-require-imports': 'off',
       '@typescript-eslint/no-unused-expressions': 'off',
     },
+  },
+  {
+    // These run in pages and workers.
+    files: ['web/test/*.js', 'web/demo/*.js'],
+    languageOptions: { globals: Object.fromEntries(PAGE.map((name) => [name, 'readonly'])) },
   },
   {
     files: ['runners/cases/*'],

@@ -49,6 +49,9 @@ export interface Host {
   flush(): void;
   rebook(slot: number, device: number, bytes: number): void;
 
+  /** TensorFlow.js is about to end this tensor; its slot follows in the queue. */
+  released?(tensor: Tensor): void;
+
   /** What a slot watches, while it can be reached. */
   object(slot: number): object | undefined;
 

@@ -1,4 +1,5 @@
-import { defaultBudget } from '../books/devices';
+import { budgetOf } from '../books/devices';
+import { trimFreeLists } from '../engine/free_lists';
 import { currentEngine } from '../engine/tfjs';
 import { badArgument, checkFlag, checkOptions, EbbError } from '../errors';
 import { host } from '../host';
@@ -26,8 +27,7 @@ export function parseBytes(size: number | string, what = 'budget'): number {
 export function budget(size?: number | string, options: BudgetOptions = {}): number {
   checkOptions('budget', options, 'strict');
   checkFlag('budget: strict', options.strict);
-  if (size === undefined)
-    return host().budget() || defaultBudget(currentEngine()?.backendName ?? '');
+  if (size === undefined) return budgetOf(currentEngine());
   const { strict = false } = options;
   const bytes = parseBytes(size);
   host().setBudget(bytes, strict);
@@ -35,9 +35,12 @@ export function budget(size?: number | string, options: BudgetOptions = {}): num
 }
 
 /**
- * Gives memory that the backends `ebb` and `ebb-cuda` keep for reuse back to the system, at most `size` of it; says how
- * many bytes went back. What is dead goes first: call `collect()` before, if nobody else does.
+ * Gives memory that the backends `ebb`, `ebb-cuda`, `webgpu` and `webgl` keep for reuse back to the system, about `size`
+ * of it (webgl: all that it keeps); says how many bytes went back. What is dead goes first: call `collect()` before, if nobody else does.
  */
 export function trim(size: number | string = Number.MAX_SAFE_INTEGER): number {
-  return host().trim(parseBytes(size, 'trim'));
+  const bytes = parseBytes(size, 'trim');
+  const own = host().trim(bytes);
+  const engine = currentEngine();
+  return own + (engine === undefined ? 0 : trimFreeLists(engine, bytes - own));
 }

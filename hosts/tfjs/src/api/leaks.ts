@@ -6,6 +6,7 @@ import type { Scope } from '../engine/tfjs';
 import { badArgument, checkFlag, checkOptions, EbbError } from '../errors';
 import { runInRegion } from '../node/async_region';
 import { requireHooks } from './require_hooks';
+import { scopeOf, type TidyScope } from './tidy';
 import { trace } from './trace';
 
 export interface LeakOptions {
@@ -18,7 +19,7 @@ export interface LeakOptions {
  * error names the sites where they were made.
  */
 export async function expectNoLeaks<T>(
-  run: () => T | Promise<T>,
+  run: (scope: TidyScope) => T | Promise<T>,
   options: LeakOptions = {},
 ): Promise<T> {
   if (typeof run !== 'function') throw badArgument('expectNoLeaks', run, 'a function');
@@ -30,7 +31,7 @@ export async function expectNoLeaks<T>(
   const traced = trace.isOn;
   if (!traced) trace.on({ frames: 2 });
   try {
-    const result = await runInRegion(region, run);
+    const result = await runInRegion(region, () => run(scopeOf(region)));
     if (reachableOnly) installed.books.collect(true, false);
     const leaks = leaked(installed, region, result, reachableOnly);
     if (leaks.length > 0) throw leakError(installed, leaks);

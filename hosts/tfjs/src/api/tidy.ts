@@ -1,21 +1,25 @@
 // `tidy` for functions that may wait.
-import { types } from 'node:util';
 import { tensorsIn } from '../engine/containers';
 import type { Hooks } from '../engine/hooks';
 import { ownerNow } from '../engine/owner';
 import type { Scope } from '../engine/tfjs';
-import { badArgument } from '../errors';
+import { badArgument, EbbError } from '../errors';
 import { endStorage, runInRegion, storageStarted } from '../node/async_region';
+import { isPromise } from '../node/promises';
 import { requireHooks } from './require_hooks';
 
 /**
  * Runs a function and ends the tensors made in it when it is done, except those that it returns, wherever
  * they are in its result, and those that were kept. The function may be async: its tensors live until its
- * promise settles, whatever else runs meanwhile.
+ * promise settles, whatever else runs meanwhile. In a page, which cannot follow code across `await`, what it makes after
+ * its first wait belongs to the region if it is made in `scope.run`.
  */
-export function tidy<T>(run: () => T): T;
-export function tidy<T>(name: string, run: () => T): T;
-export function tidy<T>(nameOrRun: string | (() => T), maybeRun?: () => T): T {
+export function tidy<T>(run: (scope: TidyScope) => T): T;
+export function tidy<T>(name: string, run: (scope: TidyScope) => T): T;
+export function tidy<T>(
+  nameOrRun: string | ((scope: TidyScope) => T),
+  maybeRun?: (scope: TidyScope) => T,
+): T {
   const name = typeof nameOrRun === 'string' ? nameOrRun : 'ebb.tidy';
   const run = typeof nameOrRun === 'string' ? maybeRun : nameOrRun;
   if (typeof run !== 'function')
@@ -25,12 +29,12 @@ export function tidy<T>(nameOrRun: string | (() => T), maybeRun?: () => T): T {
   const started = storageStarted();
   let result: T;
   try {
-    result = runInRegion(region, () => settled(run()));
+    result = runInRegion(region, () => settled(run(scopeOf(region))));
   } catch (error) {
     close(installed, region, undefined, started);
     throw error;
   }
-  if (!types.isPromise(result)) {
+  if (!isPromise(result)) {
     close(installed, region, result, started);
     return result;
   }
@@ -45,6 +49,23 @@ export function tidy<T>(nameOrRun: string | (() => T), maybeRun?: () => T): T {
       throw error;
     },
   ) as T;
+}
+
+/** The region of a tidy, for code that is to be in it. */
+export interface TidyScope {
+  /** Runs a function in the region; what it makes before its first wait ends with it. */
+  run<T>(work: () => T): T;
+}
+
+export function scopeOf(region: Scope): TidyScope {
+  return {
+    run: (work) => {
+      if (typeof work !== 'function') throw badArgument('scope.run', work, 'a function');
+      if (region.closed)
+        throw new EbbError('EBB_WRONG_STATE', '[scope.run] The tidy of this scope has ended.');
+      return runInRegion(region, work);
+    },
+  };
 }
 
 function open(installed: Hooks, name: string): Scope {
@@ -75,5 +96,5 @@ function finish(installed: Hooks, region: Scope, result: unknown): void {
  */
 function settled<T>(value: T): T {
   const isThenable = typeof (value as { then?: unknown } | null)?.then === 'function';
-  return isThenable && !types.isPromise(value) ? (Promise.resolve(value) as T) : value;
+  return isThenable && !isPromise(value) ? (Promise.resolve(value) as T) : value;
 }

@@ -14,6 +14,7 @@ import {
   type Tensor,
 } from '../engine/tfjs';
 import { host } from '../host';
+import { warnPeople } from '../node/warnings';
 import { MOST_AXES, Signal, Slate } from '../shared';
 import { beginBudget, foreignDevice } from './devices';
 import { dtypeCode, dtypeOf } from './dtypes';
@@ -38,10 +39,13 @@ export class Books {
   /** Called with each tensor that was given back, once it is. */
   onReclaimed: (slot: number) => void = () => {};
   onBackend: (backend: Backend) => void = () => {};
+  /** Called at each safe point, once the dead are given back. */
+  onDrained: () => void = () => {};
   /** Tensors over Ebb's own data that were there before anybody watched. */
   unwatchedOwn = 0;
 
   private readonly host = host();
+  private readonly released = this.host.released;
   private readonly remains: Remains = { id: 0, dataId: NOTHING, dtype: '', size: 0 };
   private readonly unwatched: number[] = [];
   private unwatchedBytes = 0;
@@ -173,7 +177,10 @@ export class Books {
     if (slot >= 0) {
       const kind = slots.kind(slot);
       if (kind === Kind.Data) this.leave(tensor, slot);
-      else this.world.endSlot(slot);
+      else {
+        this.released?.(tensor);
+        this.world.endSlot(slot);
+      }
       // This one may be held on, and with it the data id, when the others have died.
       if (kind === Kind.View) this.part((tensor.dataId as unknown as OwnData).slot);
       return true;
@@ -290,6 +297,7 @@ export class Books {
     this.bytesBorn = 0;
     this.world.signals[Signal.Notices] = 0;
     this.settle(this.host.safePoint(this.lastDevice, upcoming, this.inTidy()));
+    this.onDrained();
   }
 
   /** A look from a timer. Milliseconds until the next; 0: not before something is born. */
@@ -386,7 +394,7 @@ export class Books {
       count = count === ended.length ? this.host.takeEnded() : 0;
     }
     if (signals[Signal.Warnings] !== 0) {
-      process.emitWarning(this.host.takeWarning(), { type: 'EbbWarning', code: 'EBB_OVER_BUDGET' });
+      warnPeople(this.host.takeWarning());
     }
   }
 

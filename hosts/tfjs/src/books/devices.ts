@@ -16,6 +16,11 @@ export function defaultBudget(backend: string): number {
   return backend === 'wasm' ? Math.min(bytes, WASM_LIMIT) : bytes;
 }
 
+/** The budget of an engine's backend. */
+export function budgetOf(engine: Engine | undefined): number {
+  return host().budget() || defaultBudget(engine?.backendName ?? '');
+}
+
 function nameOf(engine: Engine, backend: Backend): string {
   for (const name in engine.registry) {
     if (engine.registry[name] === backend) return name;

@@ -5,7 +5,7 @@ import type { Books } from './books';
 const FIRST_MS = 300;
 
 export class Idle {
-  private timer: NodeJS.Timeout | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly books: Books) {}
 
@@ -13,7 +13,7 @@ export class Idle {
   arm(ms = FIRST_MS): void {
     if (this.timer !== undefined) return;
     this.timer = setTimeout(() => this.look(), ms);
-    this.timer.unref();
+    (this.timer as { unref?(): void }).unref?.(); // a browser has none, and no process to keep alive
   }
 
   stop(): void {

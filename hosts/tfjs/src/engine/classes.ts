@@ -21,6 +21,20 @@ export function seeClass(tensor: Tensor, sites: Sites): void {
   Object.defineProperty(prototype, SEEN, { value: true });
   holdWhileRead(prototype);
   nameDisposed(prototype, (site) => sites.text(site));
+  makeDisposable(prototype);
+}
+
+/** `using x = tf.add(a, b)` ends x with its block, where the language has it. */
+function makeDisposable(prototype: object): void {
+  const { dispose: key } = Symbol as { dispose?: symbol };
+  if (key === undefined || key in prototype) return;
+  Object.defineProperty(prototype, key, {
+    configurable: true,
+    writable: true,
+    value(this: Tensor) {
+      this.dispose();
+    },
+  });
 }
 
 function ownerOf(prototype: object | null, name: string): object | undefined {

@@ -1,6 +1,7 @@
 // Where Ebb touches TensorFlow.js: the engine's methods, replaced on the one engine there is. Nothing is
 // touched before the first `reclaim.on()`, `trace.on()`, `tidy` or `expectNoLeaks`.
 import { Books } from '../books/books';
+import { budgetOf } from '../books/devices';
 import { Idle } from '../books/idle';
 import { Sites } from '../books/sites';
 import { type World, world } from '../books/world';
@@ -10,6 +11,7 @@ import { currentRegion } from '../node/async_region';
 import { Calls } from './calls';
 import { seeClass } from './classes';
 import { rememberSite } from './disposed';
+import { type FreeList, freeListOf } from './free_lists';
 import { SortCaches } from './layers';
 import { keepRecords } from './records';
 import { Scopes } from './scopes';
@@ -32,6 +34,8 @@ export class Hooks {
   readonly variables: Variables;
   readonly sites: Sites;
   readonly idle: Idle;
+  private readonly freeLists: FreeList[] = [];
+  private usualBudget: number | undefined;
   /** How many want to know what is born in their region. */
   observers = 0;
 
@@ -48,7 +52,13 @@ export class Hooks {
     this.idle = new Idle(this.books);
     const sortCaches = new SortCaches(engine.ENV);
     world.beforeMajor(() => sortCaches.evict());
-    this.books.onBackend = (backend) => this.calls.adopt(backend);
+    this.books.onBackend = (backend) => {
+      this.calls.adopt(backend);
+      const list = freeListOf(backend);
+      if (list !== undefined) this.freeLists.push(list);
+    };
+    this.books.onDrained = () => this.trimToBudget();
+    world.beforeMajor(() => this.trimToBudget());
     const { state } = engine;
     this.books.bornBefore(state.numTensors, state.numBytes);
     keepRecords(engine);
@@ -56,6 +66,15 @@ export class Hooks {
     this.hookEnds();
     this.hookScopes();
     this.hookVariables();
+  }
+
+  /** What backends keep for reuse counts: beyond the budget it goes back, which is cheaper than any collection. */
+  private trimToBudget(): void {
+    for (const list of this.freeLists) {
+      if (list.idle === 0 || !this.books.reclaiming()) continue;
+      const limit = host().budget() || (this.usualBudget ??= budgetOf(this.engine));
+      if (list.allocated > limit) list.trim(list.allocated - limit);
+    }
   }
 
   /** A safe point, unless a kernel runs. */
@@ -127,7 +146,7 @@ export class Hooks {
       if (sites.on) {
         site = engine.state.activeScope?.site ?? 0;
         if (site === 0 && name?.endsWith(OP_SUFFIX)) {
-          captureStackTrace(sites.beforeOperation(name), engine.startScope);
+          captureStackTrace?.(sites.beforeOperation(name), engine.startScope);
           site = sites.ofOperation(name, engine.startScope);
         }
       }

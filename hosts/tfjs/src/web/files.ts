@@ -1,0 +1,6 @@
+// A page has no files, in the place of src/node/files.ts.
+export function fileToWrite(_what: string, path: string): string {
+  return path;
+}
+
+export function registerFileHandlers(): void {}

@@ -1,0 +1,107 @@
+// Browsers for tests: Debian's, without a screen, with GPUs made of software.
+import { createServer } from 'node:http';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import puppeteer from 'puppeteer-core';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const dist = join(here, '..', '..', 'dist', 'web');
+
+const CHROMIUM = [
+  '--no-sandbox',
+  '--enable-unsafe-webgpu',
+  '--use-webgpu-adapter=swiftshader',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--enable-features=Vulkan',
+  '--ignore-gpu-blocklist',
+];
+const LAVAPIPE = '/usr/share/vulkan/icd.d/lvp_icd.x86_64.json';
+
+const TYPES = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
+
+let bundled;
+/** TensorFlow.js as one script. */
+async function tfScript() {
+  bundled ??= build({
+    entryPoints: [join(here, 'tf_entry.mjs')],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    globalName: 'tf',
+    platform: 'browser',
+    logLevel: 'error',
+  });
+  return (await bundled).outputFiles[0].contents;
+}
+
+/** The file that a path names, or what was given for it. */
+async function contents(path, extra) {
+  if (path in extra) return extra[path];
+  if (path === '/tf.js') return tfScript();
+  // A worker's script is at the root, and its core beside it.
+  if (path === '/ebb_core.wasm') return readFileSync(join(dist, 'ebb_core.wasm'));
+  const file = path.startsWith('/ebb/') ? join(dist, path.slice(5)) : join(here, path.slice(1));
+  return existsSync(file) ? readFileSync(file) : undefined;
+}
+
+/** Serves the tests' files on loopback; `extra`: more of them, by path. */
+export async function serve(extra = {}) {
+  const server = createServer(async ({ url }, response) => {
+    const path = new URL(url, 'http://localhost').pathname;
+    const found = path.includes('..') ? undefined : await contents(path, extra);
+    response.statusCode = found === undefined ? 404 : 200;
+    response.setHeader('content-type', TYPES[extname(path)] ?? 'text/plain');
+    response.end(found);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, origin: `http://127.0.0.1:${server.address().port}` };
+}
+
+export function launchChromium(...flags) {
+  return puppeteer.launch({
+    executablePath: '/usr/bin/chromium',
+    headless: true,
+    args: [...CHROMIUM, ...flags],
+    protocolTimeout: 300_000,
+  });
+}
+
+export function launchFirefox() {
+  return puppeteer.launch({
+    browser: 'firefox',
+    executablePath: '/usr/bin/firefox-esr',
+    headless: true,
+    env: { ...process.env, VK_DRIVER_FILES: LAVAPIPE, HOME: process.env.HOME ?? '/root' },
+    extraPrefsFirefox: { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true },
+    protocolTimeout: 300_000,
+  });
+}
+
+/** Runs a program of programs.js in a new page, or in a worker of one. Gives its result and what it said. */
+export async function runIn(browser, origin, where, name, options) {
+  const page = await browser.newPage();
+  const said = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(String(error)));
+  try {
+    await page.goto(`${origin}/page.html`);
+    const { result, error } = await page.evaluate(
+      (runner, call) => globalThis[runner](call),
+      where === 'worker' ? 'runInWorker' : 'runProgram',
+      { name, options },
+    );
+    if (error !== undefined) throw new Error(`${error}\n${said.join('\n')}`);
+    return { ...result, said };
+  } finally {
+    await page.close();
+  }
+}

@@ -1,0 +1,44 @@
+// Careless programs in a real browser, over backends, places, ways to wait and heaps: every value right, the books
+// balanced, the GPU's memory within 1.5 x the budget (2 x in a loop that never yields).
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { runIn, serve } from './browsers.mjs';
+
+const BUDGET_MB = 200;
+const ROUNDS = 120; // almost 1 GB, five times the budget
+
+export function cell(backend, where, wait, heap) {
+  return { backend, where, wait, heap };
+}
+
+export function testMatrix(name, launch, cells) {
+  describe(name, () => {
+    let browser, server, origin;
+    before(async () => {
+      ({ server, origin } = await serve());
+      browser = await launch();
+    });
+    after(async () => {
+      await browser?.close();
+      server?.close();
+    });
+    for (const { backend, where, wait, heap } of cells) {
+      test(`${backend} in a ${where}, ${wait}, beside a heap of ${heap} MB`, async () => {
+        const budget = BUDGET_MB * 2 ** 20;
+        const result = await runIn(browser, origin, where, 'careless', {
+          backend,
+          budget,
+          rounds: ROUNDS,
+          wait,
+          heap,
+        });
+        assert.equal(result.got, result.expected);
+        assert.ok(result.balanced, 'the books balance');
+        assert.ok(result.reclaimed > ROUNDS, `${result.reclaimed} reclaimed`);
+        const most = (wait === 'never' ? 2 : 1.5) * budget;
+        const figures = JSON.stringify({ ...result, peakMB: result.peak / 2 ** 20 });
+        assert.ok(result.peak <= most, figures);
+      });
+    }
+  });
+}
