@@ -215,6 +215,8 @@ std::vector<CapiForgedNames::Call> CapiForgedNames::calls_by_context() {
        [this](uint64_t n) {
          return ebb_op_run(n, own, op, handles.data(), 1, nullptr, 0, &result, 1, &count);
        }},
+      {"ebb_program_begin", kContext,
+       [this](uint64_t n) { return ebb_program_begin(n, nullptr, 0, 0, &made); }},
       {"ebb_tensor_copy_to", kContext,
        [this](uint64_t n) { return ebb_tensor_copy_to(n, handles[0], own, &result); }},
       {"ebb_region_open", kContext,
@@ -259,6 +261,8 @@ std::vector<CapiForgedNames::Call> CapiForgedNames::calls_by_handle() {
        [this](uint64_t n) {
          return ebb_op_run(context, own, op, &n, 1, nullptr, 0, &result, 1, &count);
        }},
+      {"ebb_program_begin", kHandle,
+       [this](uint64_t n) { return ebb_program_begin(context, &n, 1, 0, &made); }},
       {"ebb_tensor_copy_to", kHandle,
        [this](uint64_t n) { return ebb_tensor_copy_to(context, n, own, &result); }},
       {"ebb_region_attach", kHandle,

@@ -38,25 +38,35 @@ ebb_status Runtime::make_view(const double* given) {
   for (std::uint32_t i = 0; i < spec.rank; ++i)
     dims[i] = static_cast<std::int64_t>(given[kSizes + i]);
   spec.dims = dims;
-  return ebb_tensor_view(context(), input, 0, &spec, &input);
+  return recorded_ == 0 ? ebb_tensor_view(context(), input, 0, &spec, &input)
+                        : reshape(input, spec);
 }
 
-ebb_status Runtime::run() {
+ebb_status Runtime::take_inputs(std::size_t& inputs, std::size_t& views) {
   world_.flush();
-  const auto inputs = static_cast<std::size_t>(head_[kInputs]);
+  inputs = static_cast<std::size_t>(head_[kInputs]);
   for (std::size_t i = 0; i < inputs; ++i) handles_[i] = static_cast<ebb_handle>(inputs_[i]);
-  const auto views = static_cast<std::size_t>(head_[kViews]);
-  std::size_t made = 0;
+  const auto wanted = static_cast<std::size_t>(head_[kViews]);
   ebb_status status = EBB_OK;
-  while (made < views && status == EBB_OK) {
-    status = make_view(views_ + made * kResultSize);
-    if (status == EBB_OK) ++made;
+  for (views = 0; views < wanted && status == EBB_OK;) {
+    status = make_view(views_ + views * kResultSize);
+    if (status == EBB_OK) ++views;
   }
-  if (status == EBB_OK) status = call(inputs);
-  for (std::size_t i = 0; i < made; ++i) {
+  return status;
+}
+
+void Runtime::drop_views(std::size_t views) {
+  for (std::size_t i = 0; i < views; ++i) {
     const auto which = static_cast<std::size_t>(views_[i * kResultSize + kHandle]);
     ebb_tensor_dispose(context(), handles_[which]);
   }
+}
+
+ebb_status Runtime::run() {
+  std::size_t inputs = 0, views = 0;
+  ebb_status status = take_inputs(inputs, views);
+  if (status == EBB_OK) status = call(inputs);
+  drop_views(views);
   return status;
 }
 

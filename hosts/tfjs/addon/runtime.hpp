@@ -39,13 +39,25 @@ class Runtime {
   void share(napi_env env, const napi_value* arrays);
   ebb_status run();
 
+  // Recorded programs (programs.cc).
+  ebb_status program_begin(std::uint32_t flags, ebb_program* program);
+  ebb_status program_end(ebb_program program, ebb_program_info* info);
+  ebb_status program_run(ebb_program program);
+  void program_free(ebb_program program);
+
  private:
+  // What JavaScript has ended ends; then the shared inputs, with `views` of them in another shape,
+  // which are there also after an error.
+  ebb_status take_inputs(std::size_t& inputs, std::size_t& views);
+  void drop_views(std::size_t views);
+  ebb_status reshape(ebb_handle& input, const ebb_tensor_spec& spec);
   ebb_status make_view(const double* given);
   ebb_status call(std::size_t inputs);
 
   World& world_;
   const std::string device_name_;
   ebb_device device_ = 0;
+  ebb_program recorded_ = 0;  // the one that is being recorded
   double* head_ = nullptr;
   double* inputs_ = nullptr;
   double* views_ = nullptr;
@@ -55,5 +67,7 @@ class Runtime {
   std::vector<ebb_handle> handles_;
   std::vector<ebb_op_result> made_;
 };
+
+void export_programs(napi_env env, Runtime& runtime, napi_value functions);
 
 }  // namespace ebb::node

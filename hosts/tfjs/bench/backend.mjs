@@ -87,6 +87,31 @@ async function compare(figure, work, goals, effort) {
   }
 }
 
+/** What is recorded, against the same that is not: shares of a peer's median. */
+const RECORDED = [
+  ['predict, batch 1, 40 dense layers of 128', 'recordedPredict', { null: 0.3 }],
+  ['trainOnBatch 784-128-64-10, Adam, batch 32', 'recordedTrain', { node: 0.03, ebb: 0.55 }],
+  ['DQN 4-24-24-2: 10 predicts, one step of 32', 'recordedDqn', { ebb: 0.15 }],
+  ['LSTM of 128, 40 steps of 64, train, batch 32', 'recordedLstm', { node: 0.08, ebb: 1 }],
+];
+
+async function recorded() {
+  for (const [figure, work, goals] of RECORDED) {
+    const peers = Object.keys(goals).filter((peer) => peer !== 'node' || HAS_NODE);
+    const us = await takeTurns(work, ['recorded', ...peers], QUICK);
+    for (const peer of peers) {
+      add(
+        `${figure}, recorded`,
+        'us',
+        us.recorded.us,
+        peer === 'ebb' ? 'ebb as it is' : peer,
+        us[peer].us,
+        goals[peer],
+      );
+    }
+  }
+}
+
 const SMALL = { add: 'smallAdd', relu: 'smallRelu', reshape: 'smallReshape' };
 
 /** What an operation takes beyond TensorFlow.js itself, whose share the backend that does nothing shows. */
@@ -178,7 +203,7 @@ if (isWanted('jpeg')) await makeJpeg();
 for (const [figure, work, goals, effort] of FIGURES) {
   if (isWanted(work)) await compare(figure, work, goals, effort);
 }
-for (const part of [perOperation, smallOperations, start, careless, libraries])
+for (const part of [recorded, perOperation, smallOperations, start, careless, libraries])
   if (isWanted(part.name)) await part();
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, `${JSON.stringify(rows, null, 2)}\n`);

@@ -1,4 +1,4 @@
-// One piece of work on one backend, in a process of its own: backend_work.cjs <work> <ebb|reclaiming|node|wasm|null>. Answers
+// One piece of work on one backend, in a process of its own: backend_work.cjs <work> <ebb|recorded|reclaiming|node|wasm|null>. Answers
 // each message: 'warm up', 'batch' with the time of one round of the work in us, 'end' with what is left to say.
 const { readFileSync } = require('node:fs');
 const { dirname } = require('node:path');
@@ -6,7 +6,7 @@ const { createRequire } = require('node:module');
 
 const [work, backend] = process.argv.slice(2);
 
-const isEbb = ['ebb', 'reclaiming', 'careless', 'hand'].includes(backend);
+const isEbb = ['ebb', 'recorded', 'reclaiming', 'careless', 'hand'].includes(backend);
 /** Another build of the package, to compare this one with: `before`, `before reclaiming`. */
 const before = process.env.EBB_BENCH_BEFORE;
 
@@ -70,6 +70,7 @@ function training(tf, model, shape, batch) {
 
 const WORKS = {
   ...require('./programs.cjs'),
+  ...require('./recorded.cjs'),
   smallAdd(tf) {
     const [a, b] = [tf.ones([8]), tf.ones([8])];
     return () => tf.add(a, b).dispose();

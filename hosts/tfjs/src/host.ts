@@ -186,6 +186,11 @@ function withOwnErrors(call: Call, givesCalls: boolean): Call {
   };
 }
 
+/** A part that is there already. */
+export function isolatePart<T>(name: string): T | undefined {
+  return (found ??= find()).parts.get(name) as T | undefined;
+}
+
 /** Something that the copies of this package share. */
 export function ofIsolate<T>(name: string, first: () => T): T {
   const { parts } = (found ??= find());

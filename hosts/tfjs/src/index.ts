@@ -25,6 +25,7 @@ export {
   type ReportOptions,
   snapshot,
 } from './api/memory';
+export { record, type RecordedInfo, type RecordOptions } from './api/record';
 export { reclaim, type ReclaimOptions } from './api/reclaim';
 export { tidy } from './api/tidy';
 export { trace, type TraceOptions } from './api/trace';

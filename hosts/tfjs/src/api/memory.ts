@@ -5,6 +5,7 @@ import { host } from '../host';
 import { fileToWrite } from '../node/files';
 import { COLUMNS } from '../shared';
 import { budget } from './budget';
+import { recordedFunctions, recordedLines } from './record';
 
 /** The counters of the core, as its `ebb_memory` names them. */
 type Counters = Record<(typeof COLUMNS)[number], number>;
@@ -84,7 +85,8 @@ export function report(options: ReportOptions = {}): string | Record<string, unk
   const installed = hooksIfAny();
   installed?.safePoint();
   const text = host().report(top, json, everywhere || installed === undefined);
-  return json ? (JSON.parse(text) as Record<string, unknown>) : text;
+  if (!json) return text + recordedLines();
+  return { ...(JSON.parse(text) as Record<string, unknown>), recorded: recordedFunctions() };
 }
 
 /** Writes everything that the books know, of the whole process, to a file: docs/snapshot.md describes it. */

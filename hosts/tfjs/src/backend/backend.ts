@@ -72,7 +72,14 @@ export class EbbBackend extends KernelBackend {
     const data = dataId instanceof EbbData ? dataId : new EbbData(0, shape, dtype);
     data.shape = shape;
     data.dtype = dtype;
-    this.fill(data, values);
+    // Values of a tensor that is older, not values that a recorded function has of itself.
+    const { listener } = this.runtime;
+    this.runtime.listener = undefined;
+    try {
+      this.fill(data, values);
+    } finally {
+      this.runtime.listener = listener;
+    }
     data.refCount = refCount;
     if (data !== dataId) this.adopted.set(dataId, data);
     this.count++;
@@ -154,14 +161,14 @@ export class EbbBackend extends KernelBackend {
   /** Passes an operand to the operation that is being prepared, in the operand's shape. */
   operand(info: TensorInfo, op: string): void {
     const data = info.dataId as EbbData;
-    if (this.isHere(data) && sameShape(info.shape, data.shape)) this.runtime.input(data.handle);
+    if (this.isHere(data) && sameShape(info.shape, data.shape)) this.pass(info, data);
     else this.operandAs(info, op);
   }
 
   /** As operand(), but a leading axis of one may be left out: products broadcast over such axes. */
   matrices(info: TensorInfo, op: string): void {
     const data = info.dataId as EbbData;
-    if (this.isHere(data) && isOneMore(info.shape, data.shape)) this.runtime.input(data.handle);
+    if (this.isHere(data) && isOneMore(info.shape, data.shape)) this.pass(info, data);
     else this.operand(info, op);
   }
 
@@ -194,7 +201,14 @@ export class EbbBackend extends KernelBackend {
     return dataId.handle > 0 || dataId.strings !== undefined ? dataId : undefined;
   }
 
-  private operandAs({ dataId, shape }: TensorInfo, op: string): void {
+  private pass(info: TensorInfo, data: EbbData): void {
+    const { runtime } = this;
+    runtime.input(data.handle);
+    if (runtime.listener !== undefined) runtime.listener.used(info, data);
+  }
+
+  private operandAs(info: TensorInfo, op: string): void {
+    const { dataId, shape } = info;
     const data = this.find(dataId, op);
     if (data.strings !== undefined) {
       throw new EbbError(
@@ -202,8 +216,12 @@ export class EbbBackend extends KernelBackend {
         `[${op}] Received a tensor of dtype string; allowed: float32, int32, bool, complex64.`,
       );
     }
-    if (sameShape(shape, data.shape)) this.runtime.input(data.handle);
-    else this.runtime.inputAs(data.handle, codeOf(data.dtype), shape);
+    if (sameShape(shape, data.shape)) {
+      this.pass(info, data);
+    } else {
+      this.runtime.inputAs(data.handle, codeOf(data.dtype), shape);
+      this.runtime.listener?.used(info, data);
+    }
   }
 
   private fill(data: EbbData, values: BackendValues | null): void {

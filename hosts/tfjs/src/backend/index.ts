@@ -12,12 +12,14 @@ import { EbbError } from '../errors';
 import { host } from '../host';
 import { fileSystem, registerFileSystem } from '../node/files';
 import { chosenGpu, CUDA_NAME, CudaBackend, registerCuda } from './cuda';
+import { installRecorder } from './record';
 import { NAME, register } from './register';
 import { registerProgressBar } from './tf_node/progress';
 
 host(); // or it throws that there is none here, before TensorFlow.js tries other backends
 register();
 registerCuda();
+installRecorder();
 const gpu = chosenGpu();
 const wanted = gpu === undefined ? NAME : CUDA_NAME;
 void tf.setBackend(wanted);

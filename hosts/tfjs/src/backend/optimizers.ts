@@ -8,7 +8,7 @@ import {
   engine,
   MomentumOptimizer,
   type NamedTensorMap,
-  type Optimizer,
+  Optimizer,
   RMSPropOptimizer,
   SGDOptimizer,
   type Tensor,
@@ -16,6 +16,7 @@ import {
 } from '@tensorflow/tfjs-core';
 import { EbbBackend } from './backend';
 import { sameShape } from './data';
+import { recordingUnderWay } from './record/recording';
 import type { OpName } from './table';
 
 type Gradients = Parameters<Optimizer['applyGradients']>[0];
@@ -194,9 +195,20 @@ function install(update: Update): void {
 
 let installed = false;
 
+/** A step of a recorded function counts in each call of it. */
+function noteSteps(): void {
+  const prototype = Optimizer.prototype as unknown as { incrementIterations(): void };
+  const { incrementIterations } = prototype;
+  prototype.incrementIterations = function (this: Optimizer): void {
+    recordingUnderWay()?.optimizers.add(this);
+    incrementIterations.call(this);
+  };
+}
+
 /** Replaces TensorFlow.js's own methods, once. A subclass's, and what a program has put in their place, stay. */
 export function installOptimizers(): void {
   if (installed) return;
   installed = true;
   UPDATES.forEach(install);
+  noteSteps();
 }

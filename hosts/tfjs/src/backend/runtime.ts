@@ -35,12 +35,32 @@ function shapeIn(results: Float64Array, at: number): number[] {
   }
 }
 
+/** Who hears what a function does that is being recorded (record/recording.ts). */
+export interface Listener {
+  /** An operand of an operation. */
+  used(info: TensorInfo, data: EbbData): void;
+  /** Values came from JavaScript. */
+  wrote(handle: number, dtype: number, shape: readonly number[]): void;
+  /** Values are about to go there. */
+  read(): void;
+}
+
+/** What the addon has for recorded programs (addon/programs.cc). */
+interface HostPrograms {
+  programBegin(flags: number): number;
+  programInput(program: number, handle: number): void;
+  programConstant(program: number, handle: number): void;
+  programEnd(program: number): number[];
+  programRun(program: number): void;
+  programFree(program: number): void;
+}
+
 /** More tensors than can live at once. */
 const MOST_RESULTS = 2 ** 24;
 
 export class Runtime {
   private readonly world = world();
-  private readonly functions: HostRuntime;
+  private readonly functions: HostRuntime & HostPrograms;
   private readonly head = new Float64Array(Head.HeadSize);
   private inputs = new Float64Array(64);
   private views = new Float64Array(64 * Result.ResultSize);
@@ -51,9 +71,10 @@ export class Runtime {
   private attributeCount = 0;
   /** How many pieces of data operations have made. */
   born = 0;
+  listener: Listener | undefined = undefined;
 
   constructor(device: string) {
-    this.functions = host().runtime(device);
+    this.functions = host().runtime(device) as HostRuntime & HostPrograms;
     this.share();
   }
 
@@ -128,20 +149,26 @@ export class Runtime {
   }
 
   write(dtype: number, shape: readonly number[], values: ArrayBufferView): number {
-    return this.functions.write(dtype, shape, values);
+    const handle = this.functions.write(dtype, shape, values);
+    this.listener?.wrote(handle, dtype, shape);
+    return handle;
   }
 
   view(handle: number, dtype: number, shape: readonly number[]): number {
-    return this.functions.view(handle, dtype, shape);
+    const made = this.functions.view(handle, dtype, shape);
+    this.listener?.wrote(made, dtype, shape);
+    return made;
   }
 
   read(handle: number, into: ArrayBufferView): void {
+    this.listener?.read();
     this.functions.read(handle, into);
   }
 
   /** Fills the array when the device has come so far; nothing waits meanwhile. */
   async readLater(handle: number, into: ArrayBufferView): Promise<void> {
     const { functions } = this;
+    this.listener?.read();
     const read = functions.readBegin(handle);
     try {
       for (let polls = 0; functions.readPoll(read) === 0; polls++) await nextRound(polls);
@@ -168,13 +195,60 @@ export class Runtime {
     this.world.end(handle, bytes);
   }
 
-  private call(op: number, room: number): void {
+  // ---- recorded programs
+
+  /** From now on operations are noted. */
+  programBegin(inputs: readonly number[], flags: number): number {
+    this.giveAll(inputs);
+    return this.functions.programBegin(flags);
+  }
+
+  programInput(program: number, handle: number): void {
+    this.functions.programInput(program, handle);
+  }
+
+  programConstant(program: number, handle: number): void {
+    this.functions.programConstant(program, handle);
+  }
+
+  /** Ends the recording: how many steps and constants it has, and the handles of what was captured. */
+  programEnd(program: number, outputs: readonly number[]): [number, number, ...number[]] {
+    this.giveAll(outputs);
+    return this.functions.programEnd(program) as [number, number, ...number[]];
+  }
+
+  /** Runs it on the inputs that were passed since begin(); `resultHandle` has the results. */
+  programRun(program: number, results: number): void {
+    this.expect(results);
+    this.setHead(0, results);
+    this.functions.programRun(program);
+  }
+
+  resultHandle(index: number): number {
+    return this.results[index * Result.ResultSize + Result.Handle] as number;
+  }
+
+  programFree(program: number): void {
+    this.functions.programFree(program);
+  }
+
+  private giveAll(handles: readonly number[]): void {
+    this.begin();
+    for (const handle of handles) this.input(handle);
+    this.setHead(0, 0);
+  }
+
+  private setHead(op: number, room: number): void {
     const { head } = this;
     head[Head.Op] = op;
     head[Head.Inputs] = this.inputCount;
     head[Head.Views] = this.viewCount;
     head[Head.Attributes] = this.attributeCount;
     head[Head.Results] = room;
+  }
+
+  private call(op: number, room: number): void {
+    this.setHead(op, room);
     this.functions.run();
   }
 

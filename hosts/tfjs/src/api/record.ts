@@ -1,0 +1,50 @@
+// `ebb.record`: functions and models that are replayed by one call of the core (docs/record.md).
+import type { RecordedInfo, Recorder, RecordOptions } from '../backend/record';
+import { badArgument, checkOptions, EbbError } from '../errors';
+import { isolatePart } from '../host';
+
+export type { RecordedInfo, RecordOptions };
+
+function isRecordable(what: unknown): what is object {
+  if (typeof what === 'function') return true;
+  const model = what as { predict?: unknown } | null | undefined;
+  return typeof model === 'object' && typeof model?.predict === 'function';
+}
+
+/**
+ * A function that does what `what` does: at first through TensorFlow.js, then by one call of the core. A model is recorded
+ * in place, and returned.
+ */
+export function record<T extends object>(what: T, options: RecordOptions = {}): T {
+  if (!isRecordable(what)) throw badArgument('record', what, 'a function, or a model');
+  checkOptions('record', options, 'name', 'cache', 'key', 'fold');
+  const { cache = 1 } = options;
+  if (!Number.isInteger(cache) || cache < 1)
+    throw badArgument('record: cache', cache, 'a whole number from 1 on');
+  const recorder = isolatePart<Recorder>('recorder');
+  if (recorder !== undefined) return recorder.record(what, options);
+  throw new EbbError(
+    'EBB_UNSUPPORTED',
+    "[record] Backend ebb is not loaded; allowed: after require('ebb-tfjs/backend').",
+  );
+}
+
+/** What is known of the functions that were recorded. */
+export function recordedFunctions(): RecordedInfo[] {
+  return isolatePart<Recorder>('recorder')?.recorded() ?? [];
+}
+
+/** The same as lines of a report. */
+export function recordedLines(): string {
+  const lines = recordedFunctions().map(
+    ({ name, calls, replayed, recorded, programs, operations, reasons }) => {
+      const why = Object.entries(reasons).map(([reason, count]) => `${count} x ${reason}`);
+      const rest = why.length === 0 ? '' : `; ${why.join(', ')}`;
+      return (
+        `  ${name}: ${calls} calls, ${replayed} replayed, recorded ${recorded} times ` +
+        `(${programs} programs of ${operations} operations)${rest}\n`
+      );
+    },
+  );
+  return lines.length === 0 ? '' : `recorded functions:\n${lines.join('')}`;
+}

@@ -1,0 +1,147 @@
+// One call of a function that is being recorded: what the backend tells of it, and what cannot be recorded.
+import { engine, type Optimizer, type TensorInfo } from '@tensorflow/tfjs-core';
+import {
+  type DataId,
+  type Engine,
+  isVariable,
+  type Tensor,
+  type Variable,
+} from '../../engine/tfjs';
+import { EbbError } from '../../errors';
+import type { EbbBackend } from '../backend';
+import type { EbbData } from '../data';
+import type { Listener } from '../runtime';
+import { userLine } from './lines';
+
+/** Data that the function used and was not given: a variable's, or that of a tensor from outside. */
+export interface Captured {
+  variable: Variable | undefined;
+  dataId: DataId;
+  dtype: string;
+  /** Of the native tensor. */
+  shape: number[];
+  /** Where it was used first, where that is known. */
+  line: string;
+}
+
+let current: Recording | undefined;
+/** The recording under way in this isolate, if there is one. */
+export const recordingUnderWay = (): Recording | undefined => current;
+
+/** TensorFlow.js's own dropout: its random numbers are uniform from 0 to 1. */
+const DROPOUT = /\bdropout_/;
+const FLOAT32 = 1;
+
+const allVariables = (): Variable[] =>
+  Object.values(engine().registeredVariables) as unknown as Variable[];
+
+export class Recording implements Listener {
+  readonly program: number;
+  /** Why the function cannot be replayed; empty: it can. */
+  refusal = '';
+  /** Shapes of the uniform random numbers that each run needs anew. */
+  readonly noises: number[][] = [];
+  readonly optimizers = new Set<Optimizer>();
+  private readonly seen = new Map<number, Captured>();
+  /** Variables as they were before, and the native tensors they had. */
+  private readonly before = new Map<Variable, DataId>();
+  private readonly ofVariables = new Map<number, Variable>();
+  private readonly firstId = (engine() as unknown as Engine).nextTensorId();
+  private readonly random = Math.random;
+  private randomCalls = 0;
+
+  constructor(
+    private readonly backend: EbbBackend,
+    private readonly name: string,
+    inputs: readonly number[],
+    flags: number,
+  ) {
+    for (const variable of allVariables()) {
+      this.before.set(variable, variable.dataId);
+      this.ofVariables.set((variable.dataId as EbbData).handle, variable);
+    }
+    this.program = backend.runtime.programBegin(inputs, flags);
+    backend.runtime.listener = this;
+    Math.random = () => {
+      this.randomCalls++;
+      return this.random.call(Math);
+    };
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- there is one at a time
+    current = this;
+  }
+
+  /** Nothing is told any more. */
+  stop(): void {
+    if (current !== this) return;
+    current = undefined;
+    this.backend.runtime.listener = undefined;
+    Math.random = this.random;
+    if (this.randomCalls > 0) this.refuse('it uses random numbers other than those of dropout');
+  }
+
+  refuse(why: string): void {
+    this.refusal ||= why;
+  }
+
+  // ---- what the backend tells
+
+  used(info: TensorInfo, data: EbbData): void {
+    const { handle, shape, dtype } = data;
+    if (this.seen.has(handle)) return;
+    const tensor = info as unknown as Partial<Tensor>;
+    const isOlder = tensor.id !== undefined && tensor.id < this.firstId;
+    const variable = isVariable(tensor as Tensor) ? (tensor as Variable) : undefined;
+    this.seen.set(handle, {
+      variable: variable ?? this.ofVariables.get(handle),
+      dataId: info.dataId,
+      dtype,
+      shape,
+      line: isOlder ? userLine() : '',
+    });
+  }
+
+  wrote(handle: number, dtype: number, shape: readonly number[]): void {
+    const { runtime } = this.backend;
+    const { stack = '' } = this.randomCalls === 1 ? new Error() : { stack: '' };
+    if (dtype === FLOAT32 && DROPOUT.test(stack)) {
+      this.randomCalls = 0;
+      this.noises.push([...shape]);
+      runtime.programInput(this.program, handle);
+    } else {
+      runtime.programConstant(this.program, handle);
+    }
+  }
+
+  read(): void {
+    throw new EbbError(
+      'EBB_UNSUPPORTED',
+      `[record] "${this.name}" reads the values of a tensor${userLine()}; allowed: functions that do not look at ` +
+        'values (dataSync, arraySync, data), for what they do with them may differ from call to call.',
+    );
+  }
+
+  // ---- what it comes to
+
+  /** Variables that have another value than when it began. */
+  assigned(): Variable[] {
+    const old = allVariables().filter((each) => this.before.has(each));
+    return old.filter((each) => this.before.get(each) !== each.dataId);
+  }
+
+  /** How many variables there are more. */
+  madeVariables(): number {
+    return allVariables().length - this.before.size;
+  }
+
+  /** Variables that were made, or disposed: the next call will not do that again. */
+  changedVariables(): boolean {
+    const now = allVariables();
+    return now.length !== this.before.size || now.some((each) => !this.before.has(each));
+  }
+
+  /** What these native tensors belong to; undefined where that is not known of one. */
+  captured(handles: readonly number[]): Captured[] | undefined {
+    const all = handles.map((handle) => this.seen.get(handle));
+    return all.includes(undefined) ? undefined : (all as Captured[]);
+  }
+}

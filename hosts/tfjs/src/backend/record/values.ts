@@ -1,0 +1,105 @@
+// Arguments and results of recorded functions: tensors, arrays and objects of them, plain values.
+import type { Tensor } from '@tensorflow/tfjs-core';
+import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
+
+/** Something with tensors in it, with these taken out. */
+export type Form =
+  | { kind: 'tensor'; at: number }
+  | { kind: 'variable'; variable: Variable }
+  | { kind: 'array'; parts: Form[] }
+  | { kind: 'object'; names: string[]; parts: Form[] }
+  | { kind: 'plain'; value: unknown };
+
+const asTensor = (value: unknown): Tensor | undefined =>
+  isTensor(value) ? (value as unknown as Tensor) : undefined;
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Takes the tensors out, in their order, to the end of the list. Variables stay: they are the same in each call. */
+export function formOf(value: unknown, tensors: Tensor[]): Form {
+  const tensor = asTensor(value);
+  if (tensor !== undefined) {
+    const own = tensor as unknown as Variable;
+    if (isVariable(own)) return { kind: 'variable', variable: own };
+    return { kind: 'tensor', at: tensors.push(tensor) - 1 };
+  }
+  if (Array.isArray(value)) {
+    return { kind: 'array', parts: value.map((each) => formOf(each, tensors)) };
+  }
+  if (!isPlainObject(value)) return { kind: 'plain', value };
+  const names = Object.keys(value);
+  return { kind: 'object', names, parts: names.map((name) => formOf(value[name], tensors)) };
+}
+
+/** The value again, with these tensors in their places. */
+export function filled(form: Form, tensors: readonly Tensor[]): unknown {
+  switch (form.kind) {
+    case 'tensor':
+      return tensors[form.at];
+    case 'variable':
+      return form.variable;
+    case 'array':
+      return form.parts.map((part) => filled(part, tensors));
+    case 'object':
+      return Object.fromEntries(
+        form.names.map((name, i) => [name, filled(form.parts[i] as Form, tensors)]),
+      );
+    default:
+      return form.value;
+  }
+}
+
+/** Numbers for objects, so that a key can tell them apart. */
+const identities = new WeakMap<object, number>();
+let nextIdentity = 1;
+export function identityOf(value: object): number {
+  let found = identities.get(value);
+  if (found === undefined) identities.set(value, (found = nextIdentity++));
+  return found;
+}
+
+function keyOfPlain(value: unknown): string {
+  switch (typeof value) {
+    case 'object':
+    case 'function':
+      return value === null ? 'null' : `#${identityOf(value)}`;
+    case 'string':
+      return JSON.stringify(value);
+    case 'symbol':
+      return value.description ?? 'symbol';
+    case 'number':
+      return Object.is(value, -0) ? '-0' : String(value);
+    default:
+      return `${typeof value}:${String(value as boolean | bigint | undefined)}`;
+  }
+}
+
+function keyOfTensor(tensor: Tensor, at: number, tensors: readonly Tensor[]): string {
+  const { dtype, shape, dataId } = tensor;
+  for (let i = 0; i < at; i++) {
+    if ((tensors[i] as Tensor).dataId === dataId) return `${dtype}[${shape.join()}]=${i}`;
+  }
+  return `${dtype}[${shape.join()}]`;
+}
+
+/** Calls with the same key do the same: shapes, dtypes, which tensors are the same, constants. */
+export function keyOf(form: Form, tensors: readonly Tensor[]): string {
+  switch (form.kind) {
+    case 'tensor':
+      return keyOfTensor(tensors[form.at] as Tensor, form.at, tensors);
+    case 'variable':
+      return `variable #${identityOf(form.variable)}`;
+    case 'array':
+      return `[${form.parts.map((part) => keyOf(part, tensors)).join(', ')}]`;
+    case 'object': {
+      const { names, parts } = form;
+      return `{${names.map((name, i) => `${name}: ${keyOf(parts[i] as Form, tensors)}`).join(', ')}}`;
+    }
+    default:
+      return keyOfPlain(form.value);
+  }
+}

@@ -1,0 +1,234 @@
+// Recorded models and training steps: the numbers of those that are not, to the bit.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { ebb, leavesNothing, require, tf, values } from './backend_support.mjs';
+
+const bits = (tensor) => Array.from(new Uint32Array(Float32Array.from(values(tensor)).buffer));
+const random = (shape, seed) => tf.randomNormal(shape, 0, 1, 'float32', seed);
+const init = (seed) => tf.initializers.glorotUniform({ seed });
+
+const OPTIMIZERS = {
+  sgd: () => tf.train.sgd(0.1),
+  momentum: () => tf.train.momentum(0.1, 0.9),
+  adagrad: () => tf.train.adagrad(0.1),
+  adadelta: () => tf.train.adadelta(0.1),
+  adam: () => tf.train.adam(0.01),
+  adamax: () => tf.train.adamax(0.01),
+  rmsprop: () => tf.train.rmsprop(0.01, 0.9, 0.5, undefined, true),
+};
+
+function mlp(optimizer, more = []) {
+  const model = tf.sequential();
+  model.add(
+    tf.layers.dense({ inputShape: [6], units: 9, kernelInitializer: init(1), activation: 'relu' }),
+  );
+  for (const layer of more) model.add(layer);
+  model.add(tf.layers.dense({ units: 3, kernelInitializer: init(2), activation: 'softmax' }));
+  model.compile({ optimizer, loss: 'categoricalCrossentropy', metrics: ['accuracy'] });
+  return model;
+}
+
+const labels = (count) =>
+  tf.tidy(() => tf.oneHot(tf.range(0, count, 1, 'int32').mod(tf.scalar(3, 'int32')), 3).toFloat());
+
+function disposeAll(model, optimizer) {
+  model.dispose();
+  optimizer.dispose();
+  if ('m' in optimizer) optimizer.c.dispose(); // TensorFlow.js leaves momentum's
+}
+
+describe('a recorded model', () => {
+  leavesNothing();
+
+  for (const [name, make] of Object.entries(OPTIMIZERS)) {
+    test(`trains with ${name} as one that is not`, async () => {
+      const results = [];
+      for (const how of [(model) => model, (model) => ebb.record(model)]) {
+        const optimizer = make();
+        const model = how(mlp(optimizer));
+        const [x, y] = [random([8, 6], 5), labels(8)];
+        const losses = [];
+        for (let i = 0; i < 8; i++) losses.push(await model.trainOnBatch(x, y));
+        const predicted = model.predict(x);
+        const again = model.predict(x);
+        results.push({
+          losses,
+          iterations: optimizer.iterations,
+          weights: model.getWeights().map(bits),
+          predicted: bits(predicted),
+          again: bits(again),
+        });
+        tf.dispose([x, y, predicted, again]);
+        disposeAll(model, optimizer);
+      }
+      assert.deepEqual(results[1], results[0]);
+    });
+  }
+
+  test('is replayed, and the report says so', async () => {
+    const optimizer = tf.train.adam(0.01);
+    const model = ebb.record(mlp(optimizer), { name: 'classifier' });
+    assert.equal(ebb.record(model), model);
+    const [x, y] = [random([8, 6], 5), labels(8)];
+    for (let i = 0; i < 6; i++) await model.trainOnBatch(x, y);
+    const infos = ebb.report({ json: true }).recorded;
+    const train = infos.find(({ name }) => name === 'classifier.train');
+    assert.deepEqual([train.calls, train.replayed, train.recorded], [6, 4, 1]);
+    assert.match(ebb.report(), /classifier\.train: 6 calls, 4 replayed, recorded 1 times/);
+    const kernels = (await tf.profile(() => model.predict(x).dispose())).kernels.length;
+    assert.ok(kernels > 0);
+    const then = (await tf.profile(() => model.predict(x).dispose())).kernels.length;
+    assert.equal(then, 0);
+    tf.dispose([x, y]);
+    disposeAll(model, optimizer);
+  });
+
+  test('fits and evaluates, with callbacks and a last batch that is smaller', async () => {
+    const results = [];
+    for (const how of [(model) => model, (model) => ebb.record(model)]) {
+      const optimizer = tf.train.adam(0.01);
+      const model = how(mlp(optimizer));
+      const [x, y] = [random([20, 6], 5), labels(20)];
+      let ends = 0;
+      const { history } = await model.fit(x, y, {
+        epochs: 3,
+        batchSize: 8,
+        shuffle: false,
+        verbose: 0,
+        validationData: [x, y],
+        callbacks: { onBatchEnd: () => void ends++ },
+      });
+      const scores = model.evaluate(x, y, { batchSize: 8 });
+      results.push({
+        history,
+        ends,
+        scores: scores.map(bits),
+        weights: model.getWeights().map(bits),
+      });
+      tf.dispose([x, y, scores]);
+      disposeAll(model, optimizer);
+    }
+    assert.deepEqual(results[1], results[0]);
+    assert.equal(results[1].ends, 9);
+  });
+
+  test('takes another rate, other weights, another optimizer', async () => {
+    const results = [];
+    for (const how of [(model) => model, (model) => ebb.record(model)]) {
+      const first = tf.train.adam(0.01);
+      const second = tf.train.sgd(0.1);
+      const model = how(mlp(first));
+      const [x, y] = [random([8, 6], 5), labels(8)];
+      const steps = async () => {
+        for (let i = 0; i < 4; i++) await model.trainOnBatch(x, y);
+      };
+      await steps();
+      first.learningRate = 0.1;
+      await steps();
+      const others = model.getWeights().map((each, i) => random(each.shape, 40 + i));
+      model.setWeights(others);
+      await steps();
+      model.compile({ optimizer: second, loss: 'meanSquaredError' });
+      await steps();
+      second.setLearningRate(0.5);
+      await steps();
+      results.push(model.getWeights().map(bits));
+      tf.dispose([x, y, others]);
+      disposeAll(model, second);
+      first.dispose();
+    }
+    assert.deepEqual(results[1], results[0]);
+  });
+
+  test('has dropout and normalisation over batches', async () => {
+    const layers = [tf.layers.batchNormalization(), tf.layers.dropout({ rate: 0.5 })];
+    const optimizer = tf.train.adam(0.01);
+    const model = ebb.record(mlp(optimizer, layers), { name: 'dropping' });
+    const [x, y] = [random([32, 6], 5), labels(32)];
+    const losses = new Set();
+    const means = new Set();
+    for (let i = 0; i < 8; i++) {
+      losses.add((await model.trainOnBatch(x, y))[0]);
+      means.add(bits(layers[0].movingMean.read()).join());
+    }
+    assert.equal(losses.size, 8);
+    assert.equal(means.size, 8);
+    const train = ebb.report({ json: true }).recorded.find(({ name }) => name === 'dropping.train');
+    assert.equal(train.replayed, 6, JSON.stringify(train));
+    tf.dispose([x, y]);
+    disposeAll(model, optimizer);
+  });
+
+  test('may be recurrent, or a convolutional one', async () => {
+    const { layers } = tf;
+    const nets = [
+      () => [
+        layers.lstm({
+          units: 5,
+          inputShape: [4, 3],
+          kernelInitializer: init(1),
+          recurrentInitializer: init(2),
+        }),
+      ],
+      () => [
+        layers.gru({
+          units: 5,
+          inputShape: [4, 3],
+          kernelInitializer: init(1),
+          recurrentInitializer: init(2),
+        }),
+      ],
+      () => [
+        layers.reshape({ inputShape: [4, 3], targetShape: [4, 3, 1] }),
+        layers.conv2d({
+          filters: 4,
+          kernelSize: 2,
+          activation: 'relu',
+          kernelInitializer: init(3),
+        }),
+        layers.maxPooling2d({ poolSize: 2, strides: 1 }),
+        layers.flatten(),
+      ],
+    ];
+    for (const net of nets) {
+      const results = [];
+      for (const how of [(model) => model, (model) => ebb.record(model)]) {
+        const optimizer = tf.train.rmsprop(0.01);
+        const model = tf.sequential();
+        for (const layer of net()) model.add(layer);
+        model.add(layers.dense({ units: 1, kernelInitializer: init(4) }));
+        model.compile({ optimizer, loss: 'meanSquaredError' });
+        how(model);
+        const [x, y] = [random([6, 4, 3], 5), random([6, 1], 6)];
+        const losses = [];
+        for (let i = 0; i < 5; i++) losses.push(await model.trainOnBatch(x, y));
+        results.push([losses, model.getWeights().map(bits)]);
+        tf.dispose([x, y]);
+        disposeAll(model, optimizer);
+      }
+      assert.deepEqual(results[1], results[0]);
+    }
+  });
+
+  test('trains in a worker', async () => {
+    const worker = new Worker(
+      `const tf = require(${JSON.stringify(require.resolve('ebb-tfjs/backend'))});
+       const ebb = require(${JSON.stringify(require.resolve('ebb-tfjs'))});
+       const { parentPort } = require('node:worker_threads');
+       const v = tf.variable(tf.scalar(0));
+       const step = ebb.record((x) => v.assign(v.add(x)));
+       const x = tf.scalar(2);
+       for (let i = 0; i < 50; i++) step(x);
+       ebb.audit();
+       parentPort.postMessage([v.dataSync()[0], step.info().replayed]);`,
+      { eval: true },
+    );
+    const [value, replayed] = await new Promise((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+    assert.deepEqual([value, replayed], [100, 49]);
+    await worker.terminate();
+  });
+});
