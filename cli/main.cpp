@@ -1,19 +1,27 @@
 // The tool `ebb`: reads recordings. docs/observe.md shows it at work.
 //
 // Ends with 0; with 1 where `check` found something; with 2 where it could not do what was asked.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <thread>
 
 #include "base/file_draft.hpp"
 #include "cli/check.hpp"
 #include "cli/exports.hpp"
+#include "cli/follower.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
 #include "cli/shown_text.hpp"
+#include "cli/top.hpp"
+#include "cli/view.hpp"
 #include "ebb/base/error.hpp"
 
 namespace {
@@ -40,12 +48,47 @@ void deliver(const std::string& text, const std::string& path) {
   draft.publish();
 }
 
-std::string exported(const Analysis& analysis, const std::string& format, Value value) {
+std::string exported(const std::string& file, const std::string& format, Value value) {
+  const Analysis analysis(file);
   if (format == "collapsed") return to_collapsed(analysis, value);
   if (format == "speedscope") return to_speedscope(analysis, value);
   if (format == "heapprofile") return to_heapprofile(analysis, value);
   if (format == "pprof") return to_pprof(analysis);
   return to_perfetto(analysis);
+}
+
+// Until `done`, or until it has been waited for long enough.
+void wait_for(Follower& follower, std::chrono::seconds patience,
+              const std::function<bool(const observe::Replay&)>& done) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!follower.over() && std::chrono::steady_clock::now() < until) {
+    if (done(follower.analysis().replay)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+// What its host may be asked before the report is made.
+struct Wishes {
+  bool collect = false, holders = false;
+};
+
+// A recording's file, or a process that runs.
+Played played(const std::string& source, const Wishes& wishes = {}) {
+  if (!names_process(source)) return Played(source);
+  Follower follower(std::stoll(source));
+  follower.wait_until_current(std::chrono::seconds(60));
+  if (wishes.collect) {
+    const std::uint64_t before = follower.analysis().replay.collections();
+    ask_process(follower.pid(), "collect");
+    wait_for(follower, std::chrono::seconds(5),
+             [&](const observe::Replay& replay) { return replay.collections() > before; });
+  }
+  if (wishes.holders) {
+    ask_process(follower.pid(), "holders");
+    wait_for(follower, std::chrono::seconds(60),
+             [&](const observe::Replay& replay) { return !replay.holders().empty(); });
+  }
+  return follower.played();
 }
 
 void write_page(const std::vector<const Played*>& all, const std::string& to) {
@@ -87,17 +130,24 @@ int run(int argc, char** argv) {
 
   std::string file, other, format, out, html;
   std::size_t top = 15;
+  Wishes wishes;
   bool json = false;
   auto* report = app.add_subcommand("report", "flat or growing, how fast, and which line made it");
-  report->add_option("file", file, "the recording")->required();
+  report->add_option("file", file, "the recording, or the number of a process that records")
+      ->required();
+  report->add_flag("--collect", wishes.collect, "of a process: let it collect first");
+  report->add_flag("--why", wishes.holders, "of a process: let it find out what holds what grows");
   report->add_option("--top", top, "places to list")->capture_default_str();
   report->add_flag("--json", json, "as JSON");
   report->add_option("--html", html, "write a page to this file, which needs nothing else");
-  report->callback([&] {
-    const Played recording(file);
-    if (!html.empty()) return write_page({&recording}, html);
-    const Analysis& analysis = recording.analysis;
+  const auto say = [&](const Analysis& analysis) {
     deliver(json ? report_json(analysis, top) : report_text(analysis, top), "");
+  };
+  report->callback([&] {
+    if (html.empty() && !names_process(file)) return say(Analysis(file));
+    const Played recording = played(file, wishes);
+    if (!html.empty()) return write_page({&recording}, html);
+    say(recording.analysis);
   });
 
   auto* diff =
@@ -107,7 +157,7 @@ int run(int argc, char** argv) {
   diff->add_option("--top", top, "places to list")->capture_default_str();
   diff->add_option("--html", html, "write a page to this file, which needs nothing else");
   diff->callback([&] {
-    const Played before(file), after(other);
+    const Played before = played(file), after = played(other);
     if (!html.empty()) return write_page({&before, &after}, html);
     deliver(diff_text(before.analysis, after.analysis, top), "");
   });
@@ -127,7 +177,41 @@ int run(int argc, char** argv) {
                    "bytes alive at the end, at the peak, created, or of places that grow")
       ->transform(CLI::CheckedTransformer(values));
   exporting->add_option("-o,--output", out, "a file; else to the terminal");
-  exporting->callback([&] { deliver(exported(Analysis(file), format, value), out); });
+  exporting->callback([&] { deliver(exported(file, format, value), out); });
+
+  TopOptions topping;
+  auto* tops = app.add_subcommand("top", "a process that runs, in the terminal");
+  tops->add_option("pid", topping.pid, "which; not needed where there is only one");
+  tops->add_option("--interval", topping.seconds, "seconds between pictures")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  tops->add_flag("--once", topping.once, "one picture");
+  tops->callback([&] { run_top(topping); });
+
+  ViewOptions viewing;
+  bool live = false;
+  auto* view = app.add_subcommand("view", "a recording of any size, or a process, in the browser");
+  view->add_option("file", viewing.file, "the recording, or with --live a process");
+  view->add_flag("--live", live, "a process that runs: PID, or the only one");
+  view->add_option("--port", viewing.port, "on 127.0.0.1; 0: any")->capture_default_str();
+  view->callback([&] {
+    if (live || names_process(viewing.file)) {
+      viewing.pid = viewing.file.empty() ? 0 : std::stoll(viewing.file);
+      viewing.file.clear();
+    } else if (viewing.file.empty()) {
+      raise(ErrorKind::kInvalidArgument, "[ebb] give a recording, or --live and a process");
+    }
+    run_view(viewing);
+  });
+
+  auto* processes = app.add_subcommand("list", "processes of yours that let viewers attach");
+  processes->callback([&] {
+    for (const LiveAnswer& each : live_processes()) {
+      deliver(fmt::format("{:>8}  {}, {} events\n", each.pid, shown(each.name),
+                          format_count(static_cast<double>(each.events))),
+              "");
+    }
+  });
 
   CheckOptions checking;
   auto* checks = app.add_subcommand("check", "hold a recording against a budget or a baseline");

@@ -555,10 +555,11 @@ typedef enum ebb_record_mode {
 
 typedef struct ebb_record_options {
   uint32_t size;
-  uint32_t mode;         /* ebb_record_mode, not off */
-  const char* path;      /* the file, which is replaced; docs/recording.md describes it */
-  const char* name;      /* what is recorded, for people; may be null */
-  uint64_t max_bytes;    /* of the file and its older segments; 0: no limit */
+  uint32_t mode;      /* ebb_record_mode, not off */
+  const char* path;   /* the file, which is replaced; docs/recording.md describes it. Null: one of
+                          * Ebb's own, of 64 MB at most, that goes with the recording: see ebb_live_start */
+  const char* name;   /* what is recorded, for people; may be null */
+  uint64_t max_bytes; /* of the file and its older segments; 0: no limit */
   uint64_t sample_bytes; /* a stack for about each so many bytes; 0: 512 KB */
 } ebb_record_options;
 
@@ -588,6 +589,41 @@ typedef struct ebb_record_info {
   uint32_t failed; /* 1: it gave up; ebb_record_stop says why */
 } ebb_record_info;
 EBB_API ebb_status ebb_record_read(ebb_record_info* info);
+/* What holds the tensors of a site, as the host found out, outermost first:
+ * "global.cache (Map) -> .features (Array)". Reports show it. 4,096 bytes of it at most. */
+EBB_API ebb_status ebb_record_holder(uint32_t site, const char* text);
+
+/* ---- Live: viewers of a running process (ebb top, ebb view --live, ebb report PID) ------------- */
+
+typedef enum ebb_asked {
+  EBB_ASKED_COLLECT = 1, /* collect, when it suits */
+  EBB_ASKED_HOLDERS = 2 /* find out what holds the tensors of places that grow: ebb_record_holder */
+} ebb_asked;
+
+typedef struct ebb_live_options {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* What a viewer wishes (ebb_asked). Called on the recorder's thread: pass it on to one of your own
+   * and return at once; recording and live functions refuse with EBB_WRONG_STATE in it. May be null. */
+  void (*asked)(void* user, uint32_t what);
+  void* user;
+} ebb_live_options;
+
+/* From now on viewers of the same user may attach to the recording of this process, at a socket in a
+ * folder that is the user's own. They read its file; the program does not wait for them. `options`
+ * may be null. EBB_WRONG_STATE without a recording, or where they may already; EBB_DEVICE_ERROR where
+ * the folder is another's. Ends with the recording. */
+EBB_API ebb_status ebb_live_start(const ebb_live_options* options);
+/* EBB_OK also where nobody may attach. When it returns, `asked` is called no more. */
+EBB_API ebb_status ebb_live_stop(void);
+
+typedef struct ebb_live_info {
+  uint32_t size;
+  uint32_t on;
+  uint64_t answered; /* questions of viewers */
+  char path[256];    /* the socket; cut short where it is longer */
+} ebb_live_info;
+EBB_API ebb_status ebb_live_read(ebb_live_info* info);
 
 #ifdef __cplusplus
 }

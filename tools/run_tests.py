@@ -259,7 +259,8 @@ def page_stage() -> list[Suite]:
         return [one("page build", False)]
     ok = command("page", "npm", "--prefix", "tests/page", "--silent", "test",
                  env={**node_environment(), "EBB_TOOL": str(BUILD / "dev/bin/ebb"),
-                      "EBB_MAKE_RECORDING": str(BUILD / "dev/tests/make_recording")})
+                      "EBB_MAKE_RECORDING": str(BUILD / "dev/tests/make_recording"),
+                      "EBB_LIVE_PROCESS": str(BUILD / "dev/tests/live_process")})
     suite = read_tap((LOGS / "page.log").read_text(errors="replace"), "page", ok)
     suite.seconds = time.monotonic() - start
     return [suite]

@@ -12,6 +12,7 @@ class Blocks {
 
   load(recordings) {
     this.recording = recordings.at(-1);
+    this.drawn = null;
     this.devices = this.recording.blocks;
     byId("blocks-section").hidden = this.devices.length === 0;
     this.chosen = Math.min(this.chosen, Math.max(0, this.devices.length - 1));
@@ -31,6 +32,10 @@ class Blocks {
   draw() {
     if (this.devices.length === 0) return;
     this.device = this.devices[this.chosen];
+    const shape = [this.state.span, this.state.filter, this.chosen, this.cursor, document.documentElement.dataset.theme,
+                   this.canvas.clientWidth, this.canvas.clientHeight].join();
+    if (shape === this.drawn) return;  // another cut or place changes nothing here
+    this.drawn = shape;
     const {context, width, height} = prepared(this.canvas);
     Object.assign(this, {context, width, height});
     const blocks = this.recording.blocksOf(this.device);
@@ -42,10 +47,12 @@ class Blocks {
     const dark = document.documentElement.dataset.theme === "dark";
     const colours = this.recording.sites.map((site) => `hsl(${hueOf(site.key)} 60% ${dark ? 58 : 48}%)`);
     const shown = this.recording.sites.map((site) => this.state.passes(site));
-    for (let i = 0; i < blocks.n; ++i) {
+    let last = null;
+    for (const i of blocks.bySite) {
       if (blocks.end[i] < this.span[0] || blocks.begin[i] > this.span[1]) continue;
       const site = blocks.site[i], left = this.x(blocks.begin[i]);
-      context.fillStyle = site < 0 || !shown[site] ? colour_soft(dark) : colours[site];
+      if (site !== last) context.fillStyle = site < 0 || !shown[site] ? colour_soft(dark) : colours[site];
+      last = site;
       const bottom = this.y(blocks.offset[i]), top = this.y(blocks.offset[i] + blocks.bytes[i]);
       context.fillRect(left, top, Math.max(0.6, this.x(blocks.end[i]) - left), Math.max(0.6, bottom - top - 0.4));
     }

@@ -54,6 +54,7 @@ function unpackedBlocks(device, end) {
     blocks.bytes[i] = numbers.number();
     blocks.site[i] = numbers.number() - 1;
   }
+  blocks.bySite = Uint32Array.from({length: n}, (_, i) => i).sort((a, b) => blocks.site[a] - blocks.site[b]);  // one colour after the other
   return blocks;
 }
 

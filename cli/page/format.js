@@ -43,9 +43,9 @@ const byId = (id) => document.getElementById(id);
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 // The drawing area of a canvas in CSS pixels, as sharp as the screen.
-function prepared(canvas) {
+// (Where its size is known it is given: asking makes the browser lay the page out.)
+function prepared(canvas, width = canvas.clientWidth, height = canvas.clientHeight) {
   const scale = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth, height = canvas.clientHeight;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
   const context = canvas.getContext("2d");

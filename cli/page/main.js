@@ -81,7 +81,7 @@ function start() {
   };
   byId("help-button").addEventListener("click", help);
   addEventListener("resize", () => state.set({}));
-  addEventListener("beforeprint", () => state.draw());
+  addEventListener("beforeprint", () => { blocks.drawn = null; state.draw(); });
 
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

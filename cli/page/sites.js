@@ -36,7 +36,8 @@ class Sites {
     byId("more-sites").hidden = rows.length <= this.limit;
     const all = this.state.allRows().length, other = this.state.recordings.at(-1).otherSites;
     byId("sites-count").textContent = `${count(rows.length)} of ${count(all + other)}${other > 0 ? `, the ${count(other)} smallest are not listed` : ""}`;
-    for (const canvas of this.table.querySelectorAll("canvas")) this.sparkline(canvas);
+    const colours = {calm: colour("in-use"), grows: colour("bad"), before: colour("soft")};
+    for (const canvas of this.table.querySelectorAll("canvas")) this.sparkline(canvas, colours);
   }
 
   sorted() {
@@ -87,17 +88,17 @@ class Sites {
     [...this.table.querySelectorAll(".place button")].find((b) => b.textContent === row.site.title)?.focus();
   }
 
-  sparkline(canvas) {
-    const {context, width, height} = prepared(canvas);
-    const draw = (site, name) => {
+  sparkline(canvas, colours) {
+    const {context, width, height} = prepared(canvas, 110, 22);  // as the style has it
+    const draw = (site, colour_) => {
       if (!site) return;
       const series = site.liveSeries, top = Math.max(1, ...series);
-      context.strokeStyle = colour(name);
+      context.strokeStyle = colour_;
       context.beginPath();
       series.forEach((y, i) => context.lineTo(i / Math.max(1, series.length - 1) * width, height - 2 - y / top * (height - 4)));
       context.stroke();
     };
-    if (this.state.recordings.length > 1) draw(canvas.row.before, "soft");
-    draw(canvas.row.after, canvas.row.site.growing ? "bad" : "in-use");
+    if (this.state.recordings.length > 1) draw(canvas.row.before, colours.before);
+    draw(canvas.row.after, canvas.row.site.growing ? colours.grows : colours.calm);
   }
 }

@@ -1,4 +1,6 @@
 // Recording: the door to observe, and what observe asks of the layers it cannot see.
+#include <cstdio>
+
 #include "capi/books_source.hpp"
 #include "capi/names.hpp"
 #include "capi/sized.hpp"
@@ -37,7 +39,10 @@ ebb_status ebb_record_start(const ebb_record_options* options) {
   return guarded([&] {
     const ebb_record_options given = read_sized(options, "record_start");
     observe::RecordingOptions wanted;
-    wanted.path = &needed(given.path, "record_start");
+    wanted.path = given.path == nullptr ? "" : given.path;
+    if (given.path != nullptr && wanted.path.empty()) {
+      raise(ErrorKind::kInvalidArgument, "[record_start] an empty path was given");
+    }
     wanted.name = given.name == nullptr ? "" : given.name;
     wanted.mode = observe::Mode(std::min<std::uint32_t>(given.mode, 255));
     wanted.most_bytes = given.max_bytes;
@@ -76,6 +81,38 @@ ebb_status ebb_record_read(ebb_record_info* info) {
     out.sample_bytes = state.sample_bytes;
     out.segments = state.segments;
     out.failed = state.error.empty() ? 0 : 1;
+    output.write(out);
+  });
+}
+
+ebb_status ebb_record_holder(uint32_t site, const char* text) {
+  return guarded(
+      [&] { observe::Recorder::instance().holder(site, &needed(text, "record_holder")); });
+}
+
+ebb_status ebb_live_start(const ebb_live_options* options) {
+  return guarded([&] {
+    observe::LiveOptions wanted;
+    if (options != nullptr) {
+      const ebb_live_options given = read_sized(options, "live_start");
+      wanted = {.asked = given.asked, .user = given.user};
+    }
+    observe::Recorder::instance().start_live(wanted);
+  });
+}
+
+ebb_status ebb_live_stop(void) {
+  return guarded([] { observe::Recorder::instance().stop_live(); });
+}
+
+ebb_status ebb_live_read(ebb_live_info* info) {
+  return guarded([&] {
+    const SizedOutput output(info, "live_read");
+    const observe::LiveState state = observe::Recorder::instance().live();
+    ebb_live_info out{};
+    out.on = state.on ? 1 : 0;
+    out.answered = state.answered;
+    std::snprintf(out.path, sizeof out.path, "%s", state.path.c_str());
     output.write(out);
   });
 }

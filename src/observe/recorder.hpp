@@ -9,13 +9,11 @@
 // loss invents no leak. Where even eight readings lose, the checkpoint comes at the next turn.
 #pragma once
 
-#include <condition_variable>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
+#include "observe/live_server.hpp"
 #include "observe/recording_writer.hpp"
 
 namespace ebb::observe {
@@ -30,16 +28,27 @@ struct RecorderState {
   std::string error;  // why it has stopped by itself
 };
 
+class RecorderSession;
+
 class Recorder {
  public:
   static Recorder& instance();
 
-  // What is live and what the books say is written before it returns. Throws Error: kWrongState
+  // What is live and what the books say is written before it returns. No path: the file is in the
+  // user's own folder, bounded, and goes with the recording. Throws Error: kWrongState
   // while there is a recording, kDevice where the file cannot be written.
   void start(RecordingOptions options, LiveSource& source);
   // Throws Error(kWrongState) without a recording.
   void set_mode(Mode mode);
   void mark(std::string_view text);
+  // What holds the tensors of a site, as the host found out.
+  void holder(std::uint32_t site, std::string_view text);
+  // Viewers may attach, until the recording ends. Throws Error: kWrongState without one or where
+  // they may already, kDevice where the user's folder is not the user's own. When stop_live
+  // returns, `asked` is called no more.
+  void start_live(const LiveOptions& options);
+  void stop_live();
+  LiveState live();
   // As of when it was called; false if there was none. Throws Error(kDevice) where the recording
   // had failed before.
   bool stop();
@@ -48,13 +57,14 @@ class Recorder {
   void set_host_heap(std::uint64_t bytes) noexcept;
 
  private:
-  class Session;
   struct Fork;
 
   Recorder();
+  RecorderSession& running();
+  std::unique_lock<std::mutex> locked();
 
   std::mutex mutex_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<RecorderSession> session_;
 };
 
 }  // namespace ebb::observe

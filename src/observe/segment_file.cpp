@@ -87,18 +87,26 @@ std::size_t SegmentFile::block_bytes() const noexcept {
   return most_ == 0 ? kUsual : std::min<std::size_t>(kUsual, most_in_segment() / 8);
 }
 
-std::string SegmentFile::name_of(std::uint32_t segment) const {
-  return fmt::format("{}.{}", path_, segment);
+std::string SegmentFile::name_of(const std::string& path, std::uint32_t segment) {
+  return fmt::format("{}.{}", path, segment);
 }
 
 void SegmentFile::rotate() {
   FileCalls& calls = FileCalls::current();
   calls.close(std::exchange(file_, -1));
-  const std::string kept = name_of(segment_);
+  const std::string kept = name_of(path_, segment_);
   if (calls.rename(path_.c_str(), kept.c_str()) != 0) fail(kept, errno);
   ++segment_;
-  if (segment_ >= kSegments) calls.unlink(name_of(segment_ - kSegments).c_str());
+  if (segment_ >= kSegments) calls.unlink(name_of(path_, segment_ - kSegments).c_str());
   open();
+}
+
+void SegmentFile::remove(const std::string& path, std::uint32_t segment) noexcept {
+  FileCalls& calls = FileCalls::current();
+  calls.unlink(path.c_str());
+  for (std::uint32_t back = 1; back <= std::min(segment, kSegments); ++back) {
+    calls.unlink(name_of(path, segment - back).c_str());
+  }
 }
 
 }  // namespace ebb::observe

@@ -37,6 +37,8 @@ class SegmentFile {
     return most_ == 0 || in_segment_ + bytes <= most_in_segment();
   }
   void rotate();
+  // A recording's files, the last of which has this number.
+  static void remove(const std::string& path, std::uint32_t segment) noexcept;
 
   std::uint32_t segment() const noexcept { return segment_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
@@ -46,7 +48,7 @@ class SegmentFile {
   void open();
   void put(const std::uint8_t* bytes, std::size_t count);
   std::uint64_t most_in_segment() const noexcept { return most_ / kSegments; }
-  std::string name_of(std::uint32_t segment) const;
+  static std::string name_of(const std::string& path, std::uint32_t segment);
 
   const std::string path_;
   const std::uint64_t most_;

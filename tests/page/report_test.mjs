@@ -1,6 +1,6 @@
 // The report in a real browser: each view is opened, brushed, filtered and read back.
 //
-//   EBB_TOOL=build/dev/bin/ebb EBB_MAKE_RECORDING=build/dev/tests/make_recording node --test
+//   EBB_TOOL=build/dev/bin/ebb EBB_MAKE_RECORDING=build/dev/tests/make_recording EBB_LIVE_PROCESS=build/dev/tests/live_process npm test
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
 import {mkdtempSync, rmSync, statSync} from "node:fs";

@@ -9,6 +9,7 @@ const needed = (name) => {
 };
 
 export const tool = needed("EBB_TOOL");
+export const liveProcess = () => needed("EBB_LIVE_PROCESS");
 
 export function makeRecording(what, path) {
   execFileSync(needed("EBB_MAKE_RECORDING"), [what, path]);
