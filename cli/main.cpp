@@ -17,6 +17,8 @@
 #include "cli/check.hpp"
 #include "cli/exports.hpp"
 #include "cli/follower.hpp"
+#include "cli/heap_snapshot.hpp"
+#include "cli/memory_viz.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
 #include "cli/shown_text.hpp"
@@ -49,6 +51,19 @@ void deliver(const std::string& text, const std::string& path) {
 }
 
 std::string exported(const std::string& file, const std::string& format, Value value) {
+  if (format == "heapsnapshot") {
+    const HeapWithDevice heap = with_device_nodes(contents(file));
+    if (heap.tensors == 0) {
+      raise(ErrorKind::kInvalidArgument,
+            "[ebb] no tensor with its size is in {}: write it with exposeNumericValues", file);
+    }
+    return heap.text;
+  }
+  if (format == "memory_viz") {
+    MemoryViz heard;
+    const Analysis analysis(file, &heard);
+    return heard.pickle(analysis.replay);
+  }
   const Analysis analysis(file);
   if (format == "collapsed") return to_collapsed(analysis, value);
   if (format == "speedscope") return to_speedscope(analysis, value);
@@ -168,10 +183,15 @@ int run(int argc, char** argv) {
                                             {"created", Value::kCreated},
                                             {"leaked", Value::kLeaked}};
   auto* exporting = app.add_subcommand("export", "for other tools");
-  exporting->add_option("file", file, "the recording")->required();
+  exporting
+      ->add_option(
+          "file", file,
+          "the recording; for heapsnapshot the heap snapshot of Node's to add device memory to")
+      ->required();
   exporting->add_option("--format", format, "whose")
       ->required()
-      ->check(CLI::IsMember({"collapsed", "speedscope", "heapprofile", "pprof", "perfetto"}));
+      ->check(CLI::IsMember({"collapsed", "speedscope", "heapprofile", "pprof", "perfetto",
+                             "memory_viz", "heapsnapshot"}));
   exporting
       ->add_option("--value", value,
                    "bytes alive at the end, at the peak, created, or of places that grow")

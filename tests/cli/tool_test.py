@@ -3,6 +3,8 @@
     tool_test.py <ebb> <make_recording>
 """
 import json
+import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -66,6 +68,17 @@ class Tool(unittest.TestCase):
         self.assertIn("::error file=/srv/app.js,line=42::memory made here grows", done.stdout.decode())
         self.assertIn("too much", summary.read_text())
 
+    def test_it_travels_light(self):
+        dynamic = subprocess.run(["readelf", "-d", EBB], check=True, capture_output=True, text=True).stdout
+        needed = set(re.findall(r"NEEDED.*\[(.*?)\]", dynamic))
+        if any("san" in name for name in needed):
+            self.skipTest("built with sanitizers")
+        allowed = re.compile(r"(libc|libm|libgcc_s|libpthread|libdl|ld-linux-[\w-]+)\.so\.\d+")
+        self.assertEqual([name for name in needed if not allowed.fullmatch(name)], [])
+        stripped = self.folder / "stripped"
+        subprocess.run(["strip", "-o", stripped, EBB], check=True)
+        self.assertLessEqual(stripped.stat().st_size, 6 << 20)
+
     def test_collapsed(self):
         lines = self.exported("collapsed").decode().splitlines()
         self.assertIn(f"listen (/srv/app.js:80:3);{LEAK} {2000 * 40960}", lines)
@@ -120,6 +133,74 @@ class Tool(unittest.TestCase):
         difference = top("-diff_base", clean, leak)
         self.assertRegex(difference, r"handle")
         self.assertNotRegex(difference, r"predict")
+
+    def test_memory_viz_is_read_by_python(self):
+        for what in ("leak", "hostile"):
+            snapshot = pickle.loads(self.exported("memory_viz", what))
+            segments, traces = snapshot["segments"], snapshot["device_traces"]
+            self.assertEqual(sum(segment["allocated_size"] for segment in segments), 2000 * 40960 + (40 << 20))
+            for segment in segments:
+                at = segment["address"]
+                for block in segment["blocks"]:
+                    self.assertEqual(block["address"], at)
+                    at += block["size"]
+                self.assertEqual(at, segment["address"] + segment["total_size"])
+            self.assertEqual([len(trace) for trace in traces], [0, 4040 + 2 * 2000])
+            # Played back, as the viewer does it, the trace ends with what the segments have.
+            alive = {}
+            for event in traces[1]:
+                if event["action"] == "alloc":
+                    alive[event["addr"]] = event["size"]
+                elif event["action"] == "free_completed":
+                    del alive[event["addr"]]
+            blocks = {block["address"]: block["size"] for segment in segments for block in segment["blocks"]
+                      if block["state"] == "active_allocated"}
+            self.assertEqual(alive, blocks)
+            times = [event["time_us"] for event in traces[1]]
+            self.assertEqual(times, sorted(times))
+            names = {frame["name"] for event in traces[1] for frame in event["frames"]}
+            self.assertTrue(all(name.isprintable() for name in names), names)
+        leak = pickle.loads(self.exported("memory_viz"))["device_traces"][1]
+        self.assertIn([{"filename": "/srv/app.js", "line": 42, "name": "handle"},
+                       {"filename": "/srv/app.js", "line": 80, "name": "listen"}],
+                      [event["frames"] for event in leak])
+
+    def test_heapsnapshot_has_device_memory_on_the_objects_that_hold_it(self):
+        if shutil.which("node") is None:
+            self.skipTest("no node: it writes the snapshot")
+        plain, grown = self.folder / "a.heapsnapshot", self.folder / "b.heapsnapshot"
+        script = '''
+            class DataId {}
+            class Tensor { constructor(size, dtype, dataId) { this.size = size; this.dtype = dtype; this.dataId = dataId; } }
+            const shared = new DataId();
+            globalThis.cache = new Map([["a", new Tensor(1000000, "float32", shared)], ["b", new Tensor(500, "float32", shared)],
+                                        ["c", new Tensor(7000, "bool", new DataId())], ["d", new Tensor(3, "string", new DataId())]]);
+            require("v8").writeHeapSnapshot(process.argv[1], {exposeNumericValues: true});'''
+        subprocess.run(["node", "-e", script, str(plain)], check=True, timeout=120)
+        done = ebb("export", plain, "--format", "heapsnapshot", "-o", grown)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before, after = (json.loads(file.read_text()) for file in (plain, grown))
+        fields = after["snapshot"]["meta"]["node_fields"]
+        size, nodes, edges = len(fields), after["nodes"], after["edges"]
+        self.assertEqual(len(nodes), size * after["snapshot"]["node_count"])
+        self.assertEqual(len(edges), 3 * after["snapshot"]["edge_count"])
+        self.assertEqual(len(nodes) - len(before["nodes"]), 2 * size)
+        self.assertEqual(sum(nodes[fields.index("edge_count")::size]), len(edges) // 3)
+        ids = nodes[fields.index("id")::size]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertTrue(all(to % size == 0 and to < len(nodes) for to in edges[2::3]))
+        # Who holds the new nodes, and how large they are.
+        found, at = {}, 0
+        for node in range(0, len(nodes), size):
+            for edge in range(at, at + 3 * nodes[node + fields.index("edge_count")], 3):
+                if edges[edge + 2] >= len(before["nodes"]):
+                    found[after["strings"][nodes[node + fields.index("name")]]] = found.get("DataId", []) + [
+                        nodes[edges[edge + 2] + fields.index("self_size")]]
+            at += 3 * nodes[node + fields.index("edge_count")]
+        self.assertEqual({name: sorted(sizes) for name, sizes in found.items()}, {"DataId": [7000, 4000000]})
+        for nonsense in ("{}", "[1]", "nothing", '{"snapshot": {"meta": {"node_fields": []}}}'):
+            plain.write_text(nonsense)
+            self.assertEqual(ebb("export", plain, "--format", "heapsnapshot").returncode, 2, nonsense)
 
     def test_perfetto_is_a_sequence_of_packets(self):
         def varint(data, at):
