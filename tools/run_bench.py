@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every benchmark of build/release/bench, hosts/tfjs/bench and hosts/djl from the root.
+"""Runs every benchmark of build/release/bench, tests/page, hosts/tfjs/bench and hosts/djl from the root.
 
 Each writes build/bench/NAME.json.
 """
@@ -17,6 +17,9 @@ def programs() -> dict[str, list]:
     node = sorted((ROOT / "hosts/tfjs/bench").glob("*.mjs"))
     return ({name: [ROOT / "build/release/bench" / name] for name in compiled}
             | {f"node {path.stem}": ["node", path] for path in node}
+            | {"page": ["sh", "-c", "npm --prefix tests/page ci --silent && "
+                        "EBB_TOOL=build/release/bin/ebb EBB_MAKE_RECORDING=build/release/bench/make_recording "
+                        "node tests/page/open_bench.mjs"]}
             | {"jvm": [sys.executable, ROOT / "tools/jvm.py", "bench"]})
 
 
