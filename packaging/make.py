@@ -54,6 +54,8 @@ def check_symbols(place: Path) -> None:
 
 def make_npm(out: Path, stage: Path, cuda: bool) -> None:
     run("tools/build_node.sh")
+    run("tools/install_deps.sh", "wasm")
+    run("tools/build_web.sh")
     natives = {"linux-x64": install(RELEASE, stage / "node", "--component", "node")}
     if cuda:
         natives["cuda-linux-x64"] = install(ROOT / "build/cuda", stage / "cuda", "--component", "plugin")

@@ -349,10 +349,16 @@ def wasm_stage() -> list[Suite]:
 def web_stage() -> list[Suite]:
     if not command("web-deps", "tools/install_deps.sh", "wasm", "browser"):
         return [one("web packages", False)]
-    if not build_node() or not npm("build:web")[0]:
+    if not build_node() or not command("web-build", "tools/build_web.sh"):
         return [one("web build", False)]
     return [tap_suite("web", "test:web"),
             check("web size", sys.executable, "tools/check_web_size.py", "core", "script")]
+
+
+def web_soak_stage() -> list[Suite]:
+    if not build_node() or not command("web-build", "tools/build_web.sh"):
+        return [one("web build", False)]
+    return [tap_suite("web matrix", "soak:web")]
 
 
 def specs_stage() -> list[Suite]:
@@ -545,6 +551,8 @@ SOAK_STAGES = [
     Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
     Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),
     Stage("node", "5,000,000 tidied tensors, wasm's 4 GB filled, a careless server, MNIST", node_soak_stage,
+          NODE_PACKAGE),
+    Stage("web", "all of the matrix: backends, pages and workers, ways to wait, heaps", web_soak_stage,
           NODE_PACKAGE),
     Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
     Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, off, forced",

@@ -1,6 +1,7 @@
 // Running kernels: a safe point before each, never inside; and what to do when a backend runs out.
 import type { Books } from '../books/books';
 import { EbbError } from '../errors';
+import type { Faults } from './faults';
 import type { Backend, DataId, Engine, KernelCall, Tensor, WasmModule } from './tfjs';
 
 const OUT_OF_MEMORY =
@@ -36,12 +37,16 @@ export class Calls {
   constructor(
     private readonly engine: Engine,
     private readonly books: Books,
+    private readonly faults: Faults,
     private readonly run: (call: KernelCall) => Tensor | Tensor[],
   ) {}
 
   call(call: KernelCall): Tensor | Tensor[] {
     if (call.kernelName === undefined) return this.run(call);
-    if (this.running === 0) this.books.look();
+    if (this.running === 0) {
+      this.faults.check();
+      this.books.look();
+    }
     this.calls[this.running++] = call;
     const before = this.allocated;
     try {

@@ -1,6 +1,7 @@
 // What Ebb changes in the class of tensors itself; each copy of tfjs-core brings one of its own.
 import type { Sites } from '../books/sites';
 import { nameDisposed } from './disposed';
+import type { Faults } from './faults';
 import { holdWhileRead } from './reads';
 import type { Tensor } from './tfjs';
 
@@ -11,7 +12,7 @@ let last: unknown;
 let lastButOne: unknown;
 
 /** Makes sure that this tensor's class is as Ebb needs it. */
-export function seeClass(tensor: Tensor, sites: Sites): void {
+export function seeClass(tensor: Tensor, sites: Sites, faults: Faults): void {
   const { constructor } = tensor;
   if (constructor === last || constructor === lastButOne) return;
   lastButOne = last;
@@ -19,7 +20,7 @@ export function seeClass(tensor: Tensor, sites: Sites): void {
   const prototype = ownerOf(Object.getPrototypeOf(tensor) as object, 'data');
   if (prototype === undefined || Object.hasOwn(prototype, SEEN)) return;
   Object.defineProperty(prototype, SEEN, { value: true });
-  holdWhileRead(prototype);
+  holdWhileRead(prototype, faults);
   nameDisposed(prototype, (site) => sites.text(site));
   makeDisposable(prototype);
 }

@@ -11,6 +11,7 @@ import { currentRegion } from '../node/async_region';
 import { Calls } from './calls';
 import { seeClass } from './classes';
 import { rememberSite } from './disposed';
+import { Faults } from './faults';
 import { type FreeList, freeListOf } from './free_lists';
 import { SortCaches } from './layers';
 import { keepRecords } from './records';
@@ -34,6 +35,7 @@ export class Hooks {
   readonly variables: Variables;
   readonly sites: Sites;
   readonly idle: Idle;
+  readonly faults = new Faults();
   private readonly freeLists: FreeList[] = [];
   private usualBudget: number | undefined;
   /** How many want to know what is born in their region. */
@@ -47,7 +49,9 @@ export class Hooks {
     this.books = new Books(world, engine, (tensor) => disposeTensor.call(engine, tensor));
     this.sites = sites();
     this.scopes = new Scopes(engine, this.books);
-    this.calls = new Calls(engine, this.books, (call) => runKernelFunc.call(engine, call));
+    this.calls = new Calls(engine, this.books, this.faults, (call) =>
+      runKernelFunc.call(engine, call),
+    );
     this.variables = new Variables(this.books);
     this.idle = new Idle(this.books);
     const sortCaches = new SortCaches(engine.ENV);
@@ -56,8 +60,12 @@ export class Hooks {
       this.calls.adopt(backend);
       const list = freeListOf(backend);
       if (list !== undefined) this.freeLists.push(list);
+      this.faults.watch(backend);
     };
-    this.books.onDrained = () => this.trimToBudget();
+    this.books.onDrained = () => {
+      this.trimToBudget();
+      if (this.faults.watching) this.faults.look();
+    };
     world.beforeMajor(() => this.trimToBudget());
     const { state } = engine;
     this.books.bornBefore(state.numTensors, state.numBytes);
@@ -95,7 +103,7 @@ export class Hooks {
       if (isVariable(tensor)) this.variables.watched(tensor);
       else scopes.track(tensor, true);
       if (this.observers > 0) this.observe(tensor.id);
-      seeClass(tensor, this.sites);
+      seeClass(tensor, this.sites, this.faults);
       this.idle.arm();
     };
     entry = tracked;
@@ -133,6 +141,7 @@ export class Hooks {
     engine.reset = () => {
       reset.call(engine);
       books.reset();
+      this.faults.forget();
       keepRecords(engine);
       engine.state.registeredVariables = this.variables.wrap(engine.state.registeredVariables);
     };

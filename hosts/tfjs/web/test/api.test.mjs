@@ -91,3 +91,14 @@ for (const backend of ['webgl', 'webgpu']) {
     assert.equal(sum, 3e6);
   });
 }
+
+for (const backend of ['webgl', 'webgpu']) {
+  test(`${backend}: a lost device is an error at the next safe point, and no value`, async () => {
+    const { good, kernel, read } = await run('lost', { backend });
+    assert.equal(good, 2);
+    for (const error of [kernel, read]) {
+      assert.equal(error?.code, 'EBB_DEVICE_ERROR');
+      assert.match(error.message, /lost/);
+    }
+  });
+}

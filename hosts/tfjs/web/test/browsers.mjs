@@ -44,8 +44,9 @@ async function tfScript() {
 }
 
 /** The file that a path names, or what was given for it. */
-async function contents(path, extra) {
+async function contents(path, extra, alone) {
   if (path in extra) return extra[path];
+  if (alone) return undefined;
   if (path === '/tf.js') return tfScript();
   // A worker's script is at the root, and its core beside it.
   if (path === '/ebb_core.wasm') return readFileSync(join(dist, 'ebb_core.wasm'));
@@ -53,11 +54,11 @@ async function contents(path, extra) {
   return existsSync(file) ? readFileSync(file) : undefined;
 }
 
-/** Serves the tests' files on loopback; `extra`: more of them, by path. */
-export async function serve(extra = {}) {
+/** Serves the tests' files on loopback; `extra`: more of them, by path; `alone`: nothing but those. */
+export async function serve(extra = {}, { alone = false } = {}) {
   const server = createServer(async ({ url }, response) => {
     const path = new URL(url, 'http://localhost').pathname;
-    const found = path.includes('..') ? undefined : await contents(path, extra);
+    const found = path.includes('..') ? undefined : await contents(path, extra, alone);
     response.statusCode = found === undefined ? 404 : 200;
     response.setHeader('content-type', TYPES[extname(path)] ?? 'text/plain');
     response.end(found);

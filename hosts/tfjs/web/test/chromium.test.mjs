@@ -1,8 +1,7 @@
 // The half of the matrix that `make test` has time for; soak.mjs runs all of it.
 import { launchChromium } from './browsers.mjs';
-import { cell, testMatrix } from './matrix.mjs';
+import { cell, testMatrix, WAITS } from './matrix.mjs';
 
-const WAITS = ['raf', 'timeout', 'data', 'never'];
 const cells = ['webgl', 'webgpu'].flatMap((backend) => [
   ...WAITS.map((wait) => cell(backend, 'page', wait, 0)),
   cell(backend, 'page', 'timeout', 100),

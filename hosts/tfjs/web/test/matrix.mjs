@@ -7,6 +7,17 @@ import { runIn, serve } from './browsers.mjs';
 const BUDGET_MB = 200;
 const ROUNDS = 120; // almost 1 GB, five times the budget
 
+export const WAITS = ['raf', 'timeout', 'data', 'never'];
+
+/** Every cell for these backends. */
+export function allCells(...backends) {
+  return backends.flatMap((backend) =>
+    ['page', 'worker'].flatMap((where) =>
+      WAITS.flatMap((wait) => [0, 100].map((heap) => cell(backend, where, wait, heap))),
+    ),
+  );
+}
+
 export function cell(backend, where, wait, heap) {
   return { backend, where, wait, heap };
 }

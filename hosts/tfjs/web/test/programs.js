@@ -25,6 +25,7 @@ function fillHeap(megabytes) {
 async function begin({ backend, budget, reclaim = true }) {
   await tf.setBackend(backend);
   await tf.ready();
+  if (tf.getBackend() !== backend) throw new Error(`${backend} is not there`);
   await ebb.load();
   if (budget !== undefined) ebb.budget(budget);
   if (reclaim) ebb.reclaim.on();
@@ -231,6 +232,41 @@ Object.assign(programs, {
     const after = allocated();
     const [sum] = await tf.tidy(() => tf.sum(tf.fill([1000, 1000], 3))).data();
     return { peak, wrong, kept, trimmed, after, sum };
+  },
+
+  /** The GPU goes away in the middle of things. */
+  async lost(options) {
+    await begin(options);
+    const before = tf.fill([10], 2);
+    const [good] = await before.data();
+    const { device, gpgpu } = tf.backend();
+    if (device !== undefined) device.destroy();
+    else gpgpu.gl.getExtension('WEBGL_lose_context').loseContext();
+    await later(100);
+    return {
+      good,
+      kernel: await thrownBy(async () => {
+        for (let i = 0; i < 200; i++) tf.add(before, 1);
+      }),
+      read: await thrownBy(() => before.data()),
+    };
+  },
+
+  /** Keeps everything, until the GPU has no more. */
+  async hoard({ most, ...options }) {
+    await begin(options);
+    const kept = [];
+    let wrong = 0;
+    const error = await thrownBy(async () => {
+      for (let i = 0; i < most; i++) {
+        const next = tf.add(tf.fill([1024, 1024], i % 5), 1);
+        kept.push(next);
+        if (i % 10 !== 9) continue;
+        const [got] = await tf.mean(next).data();
+        if (Math.abs(got - ((i % 5) + 1)) > 1e-3) wrong++;
+      }
+    });
+    return { error, wrong, count: kept.length };
   },
 
   /** Reclaim off again: nothing comes back by itself, and the books go on. */

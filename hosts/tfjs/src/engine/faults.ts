@@ -1,0 +1,107 @@
+// What goes wrong on a GPU behind everybody's back. A device that runs out of memory or is lost says so later, if at
+// all, and TensorFlow.js goes on with numbers that nobody computed. Here it becomes an error: at the next safe point, and
+// in place of each value that is read from then on.
+import { EbbError } from '../errors';
+import { host } from '../host';
+import type { Backend } from './tfjs';
+
+interface GpuDevice {
+  readonly lost: Promise<{ reason?: string; message?: string }>;
+  addEventListener?(
+    name: 'uncapturederror',
+    heard: (event: { error?: { message?: string; constructor: { name: string } } }) => void,
+  ): void;
+}
+
+interface Gl {
+  readonly OUT_OF_MEMORY: number;
+  isContextLost(): boolean;
+  getError(): number;
+}
+
+/** What is used of webgpu's and webgl's backends. */
+type GpuBackend = Backend & {
+  device?: GpuDevice;
+  gpgpu?: { gl?: Gl };
+  disposed?: boolean;
+};
+
+const HOLDERS = 5;
+
+/** Who holds most, a line each; tracing must be on for names. */
+function holders(): string {
+  try {
+    return `\nWho holds what:\n${host().report(HOLDERS, false, false)}`;
+  } catch {
+    return '';
+  }
+}
+
+export class Faults {
+  private fault: EbbError | undefined;
+  private readonly contexts: Array<{ backend: GpuBackend; gl: Gl }> = [];
+  /** Whether there is a GPU that could fail. */
+  watching = false;
+
+  watch(backend: Backend): void {
+    const { device, gpgpu } = backend as GpuBackend;
+    if (typeof device?.lost?.then === 'function') this.watchDevice(backend as GpuBackend, device);
+    if (typeof gpgpu?.gl?.isContextLost === 'function') {
+      this.watching = true;
+      this.contexts.push({ backend: backend as GpuBackend, gl: gpgpu.gl });
+    }
+  }
+
+  /** Throws what has happened. Costs next to nothing while nothing has. */
+  check(): void {
+    if (this.fault !== undefined) throw this.fault;
+  }
+
+  /** The same where a value was read, or soon will be: webgl does not say anything by itself. */
+  look(): void {
+    for (const { backend, gl } of this.contexts) {
+      if (backend.disposed === true) continue;
+      if (gl.isContextLost()) this.happened('webgl', 'EBB_DEVICE_ERROR', 'The context is lost.');
+    }
+    this.check();
+  }
+
+  /** After a read, which has waited for the GPU anyway. */
+  lookClosely(): void {
+    for (const { backend, gl } of this.contexts) {
+      if (backend.disposed !== true && !gl.isContextLost() && gl.getError() === gl.OUT_OF_MEMORY)
+        this.happened('webgl', 'EBB_OUT_OF_MEMORY', 'The GPU ran out of memory.');
+    }
+    this.look();
+  }
+
+  /** The engine began anew. */
+  forget(): void {
+    this.fault = undefined;
+    this.contexts.length = 0;
+  }
+
+  private watchDevice(backend: GpuBackend, device: GpuDevice): void {
+    this.watching = true;
+    device.addEventListener?.('uncapturederror', ({ error }) => {
+      if (error?.constructor.name !== 'GPUOutOfMemoryError') return;
+      this.happened('webgpu', 'EBB_OUT_OF_MEMORY', `The GPU ran out of memory: ${error.message}`);
+    });
+    void device.lost.then(({ reason, message }) => {
+      if (backend.disposed === true) return;
+      const why = [reason, message].filter((text) => text).join(', ');
+      this.happened(
+        'webgpu',
+        'EBB_DEVICE_ERROR',
+        `The device is lost (${why || 'no reason given'}).`,
+      );
+    });
+  }
+
+  private happened(where: string, code: string, what: string): void {
+    this.fault ??= new EbbError(
+      code,
+      `[${where}] ${what} What was computed since may be wrong and is not given out; load the page anew, or begin again with tf.engine().reset().${holders()}`,
+    );
+  }
+}
