@@ -34,7 +34,7 @@ class Ebb(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["EBB_SHARED"] = bool(self.options.shared)
-        for part in ("EBB_BUILD_TESTS", "EBB_BUILD_EXAMPLES", "EBB_CPU"):
+        for part in ("EBB_BUILD_TESTS", "EBB_BUILD_EXAMPLES", "EBB_BUILD_TOOL", "EBB_CPU"):
             toolchain.cache_variables[part] = False
         toolchain.generate()
 

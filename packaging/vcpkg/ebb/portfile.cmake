@@ -4,7 +4,8 @@ string(COMPARE EQUAL "${VCPKG_LIBRARY_LINKAGE}" "dynamic" EBB_SHARED)
 
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
-  OPTIONS -DEBB_SHARED=${EBB_SHARED} -DEBB_CPU=OFF -DEBB_BUILD_TESTS=OFF -DEBB_BUILD_EXAMPLES=OFF)
+  OPTIONS -DEBB_SHARED=${EBB_SHARED} -DEBB_CPU=OFF -DEBB_BUILD_TESTS=OFF -DEBB_BUILD_EXAMPLES=OFF
+          -DEBB_BUILD_TOOL=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(PACKAGE_NAME ebb CONFIG_PATH lib/cmake/ebb)
 vcpkg_fixup_pkgconfig()
