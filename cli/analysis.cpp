@@ -33,8 +33,8 @@ Place place_of(const observe::Replay& replay, std::uint32_t id, const observe::S
   place.live_bytes = std::max(0.0, site.live_bytes);
   place.at_peak = std::max(0.0, site.at_peak);
   place.given_back = site.ended_bytes[static_cast<std::size_t>(Reason::kReclaimed)];
-  place.growth =
-      observe::growth_of(site.lows.all(replay.window()), replay.window_width(), kLeastGrowth);
+  place.growth = observe::growth_of(site.lows.all(replay.window()), replay.window_width(),
+                                    kLeastGrowth, replay.collected());
   place.shapes = shapes_of(site);
   if (const auto held = replay.holders().find(id); held != replay.holders().end()) {
     place.holder = held->second;
@@ -69,8 +69,8 @@ void Analysis::work_out() {
   peak = replay.peak();
   program = replay.fact("name");
   for (const auto& [device, each] : replay.books()) books += each;
-  total =
-      observe::growth_of(replay.total().all(replay.window()), replay.window_width(), kLeastGrowth);
+  total = observe::growth_of(replay.total().all(replay.window()), replay.window_width(),
+                             kLeastGrowth, replay.collected());
   for (const auto& [id, site] : replay.sites()) {
     if (is_shown(replay, id)) places.push_back(place_of(replay, id, site));
   }

@@ -42,32 +42,63 @@ std::vector<double> Lows::all(std::uint32_t window) const {
   return values;
 }
 
+namespace {
+
+// Fewer say nothing.
+constexpr std::size_t kLeastPoints = 6;
+
+struct Points {
+  std::vector<double> x, y;  // windows, and their lows
+};
+
+// The windows after the first quarter, those with a collection or all of them.
+Points after_start(const std::vector<double>& lows, const std::vector<bool>* collected) {
+  Points points;
+  for (std::size_t i = lows.size() / 4; i < lows.size(); ++i) {
+    if (collected != nullptr && !(i < collected->size() && (*collected)[i])) continue;
+    points.x.push_back(static_cast<double>(i));
+    points.y.push_back(lows[i]);
+  }
+  return points;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double each : values) sum += each;
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
 // A straight line through the lows. It is called growth where the line rises by enough, explains
 // most of what there is to see, and the lows of most windows are higher than those before: a step
 // (a model that is loaded, a cache that fills) is none.
-Growth growth_of(const std::vector<double>& lows, std::uint64_t width_ns, double least) {
+Growth growth_of(const std::vector<double>& lows, std::uint64_t width_ns, double least,
+                 const std::vector<bool>& collected) {
   Growth growth;
   if (lows.empty()) return growth;
   growth.level = lows.back();
-  const std::vector<double> y(lows.begin() + static_cast<std::ptrdiff_t>(lows.size() / 4),
-                              lows.end());
-  const auto n = static_cast<double>(y.size());
-  if (y.size() < 6) return growth;
-  double mean_x = (n - 1) / 2, mean_y = 0;
-  for (const double each : y) mean_y += each / n;
+  Points points = after_start(lows, &collected);
+  if (points.x.size() >= kLeastPoints)
+    growth.level = points.y.back();
+  else
+    points = after_start(lows, nullptr);
+  if (points.x.size() < kLeastPoints) return growth;
+  const auto& [x, y] = points;
+  const double mean_x = mean_of(x), mean_y = mean_of(y);
   double xx = 0, xy = 0, yy = 0;
   std::size_t rises = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    const double dx = static_cast<double>(i) - mean_x, dy = y[i] - mean_y;
+    const double dx = x[i] - mean_x, dy = y[i] - mean_y;
     xx += dx * dx;
     xy += dx * dy;
     yy += dy * dy;
     rises += i > 0 && y[i] > y[i - 1] ? 1 : 0;
   }
-  const double slope = xy / xx, rise = slope * (n - 1);
+  const double slope = xy / xx, rise = slope * (x.back() - x.front());
   growth.per_second = slope * 1e9 / static_cast<double>(width_ns);
   growth.growing = rise >= least && rise >= mean_y * 0.05 && xy * xy >= 0.75 * xx * yy &&
-                   static_cast<double>(rises) >= 0.4 * (n - 1);
+                   static_cast<double>(rises) >= 0.4 * static_cast<double>(y.size() - 1);
   return growth;
 }
 

@@ -49,7 +49,9 @@ struct Growth {
   double level = 0;  // of its lows at the end
 };
 // Leaves out the first quarter, in which a program gets going. `least`: growth over the rest below
-// which it is called flat.
-Growth growth_of(const std::vector<double>& lows, std::uint64_t width_ns, double least);
+// which it is called flat. `collected` has the windows with a collection: where they are enough, the
+// others, which end with what is dead and still there, are left out too.
+Growth growth_of(const std::vector<double>& lows, std::uint64_t width_ns, double least,
+                 const std::vector<bool>& collected = {});
 
 }  // namespace ebb::observe

@@ -12,6 +12,10 @@ namespace {
 // The books are whatever a file says they are: sums wrap around instead of being refused.
 constexpr std::uint32_t kNotSampled = 0;
 
+constexpr std::uint8_t kMajorCollection = 1;
+// What a collection found dead has ended by then, usually.
+constexpr std::uint64_t kEndsAfterCollection = 20'000'000;  // ns
+
 std::string shape_text(const LiveTensor& tensor) {
   std::string text(name_of(static_cast<DType>(tensor.birth.detail)));
   text += '[';
@@ -64,10 +68,20 @@ void Replay::pass(std::uint64_t time) {
   end_ = std::max(end_, time);
   for (bool halved = true; halved;) {
     window_ = windows_.at(end_, halved);
-    if (!halved) break;
-    total_.halve();
-    for (auto& [site, books] : sites_) books.lows.halve();
+    if (halved) halve();
   }
+  if (time >= collecting_until_) return;
+  if (collected_.size() <= window_) collected_.resize(window_ + 1);
+  collected_[window_] = true;
+}
+
+void Replay::halve() {
+  total_.halve();
+  for (auto& [site, books] : sites_) books.lows.halve();
+  std::vector<bool> halves((collected_.size() + 1) / 2);
+  for (std::size_t i = 0; i < collected_.size(); ++i)
+    if (collected_[i]) halves[i / 2] = true;
+  collected_ = std::move(halves);
 }
 
 void Replay::on_event(const ThreadEvent& each) {
@@ -92,6 +106,7 @@ void Replay::on_event(const ThreadEvent& each) {
     ++collections_;
     collecting_ns_ += event.id;
     if (listener_ != nullptr) listener_->on_collection(end_, event.id);
+    if (event.detail == kMajorCollection) collecting_until_ = event.time + kEndsAfterCollection;
   }
 }
 

@@ -96,6 +96,8 @@ class Replay : public RecordingVisitor {
   std::uint64_t end() const noexcept { return end_; }
   std::uint32_t window() const noexcept { return window_; }
   std::uint64_t window_width() const noexcept { return windows_.width(); }
+  // Windows in which the host collected, or had just done so.
+  const std::vector<bool>& collected() const noexcept { return collected_; }
   std::size_t live_tensors() const noexcept { return tensors_.size(); }
 
  private:
@@ -113,6 +115,7 @@ class Replay : public RecordingVisitor {
   };
 
   void pass(std::uint64_t time);
+  void halve();
   void born(const TraceEvent& event, bool count);
   void ended(const TraceEvent& event);
   void storage_born(const TraceEvent& event, std::uint32_t site, float weight);
@@ -144,6 +147,8 @@ class Replay : public RecordingVisitor {
   ReplayListener* listener_ = nullptr;
   Windows windows_;
   std::uint32_t window_ = 0;
+  std::vector<bool> collected_;  // by window
+  std::uint64_t collecting_until_ = 0;
   Lows total_;
   double peak_ = 0;
   bool begun_ = false, uncertain_ = false;

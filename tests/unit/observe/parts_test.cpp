@@ -102,6 +102,26 @@ TEST(Growth, TellsALeakFromASawtoothAStepAndAPlateau) {
   EXPECT_FALSE(played(20, [](double t) { return 10 * t; }).growing) << "too little to mention";
 }
 
+// A place that makes much and keeps little: what is dead hides the leak between collections, and
+// without one looks like a leak.
+TEST(Growth, LooksAtWindowsWithACollectionWhereThereAreEnough) {
+  std::vector<double> leak, clean;
+  std::vector<bool> collected;
+  for (int i = 0; i < 64; ++i) {
+    const double dead = 1e6 * (i % 7);
+    leak.push_back(dead + 2e4 * i);
+    clean.push_back(dead);
+    collected.push_back(i % 7 == 0);
+  }
+  EXPECT_FALSE(growth_of(leak, 1'000'000'000, 1000).growing);
+  const Growth seen = growth_of(leak, 1'000'000'000, 1000, collected);
+  EXPECT_TRUE(seen.growing);
+  EXPECT_NEAR(seen.per_second, 2e4, 1);
+  EXPECT_FALSE(growth_of(clean, 1'000'000'000, 1000, collected).growing);
+  const std::vector<bool> few(3, true);
+  EXPECT_EQ(growth_of(leak, 1'000'000'000, 1000, few).growing, false);
+}
+
 TEST(Growth, SaysNothingOfTooFewWindows) {
   EXPECT_FALSE(growth_of({}, 1, 0).growing);
   EXPECT_FALSE(growth_of({1, 2, 3}, 1, 0).growing);
