@@ -12,12 +12,17 @@ if(EBB_PORTABLE AND NOT EBB_SANITIZE)
   endif()
 endif()
 
-# ebb_make_portable(<shared library or program>)
+# ebb_make_portable(<shared library or program> [STATIC]): STATIC where the C++ library is linked in, which then is the
+# newer one and has all that newer objects ask for but what glibc has.
 function(ebb_make_portable target)
   if(NOT EBB_RUNTIME)
     return()
   endif()
-  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/newer_runtime.cpp")
+  if("STATIC" IN_LIST ARGN)
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/newer_libc.cpp")
+  else()
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/newer_runtime.cpp" "${PROJECT_SOURCE_DIR}/cmake/newer_libc.cpp")
+  endif()
   set(libraries "${EBB_RUNTIME}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
   # -L: before the folder of the compiler, which has a libstdc++ of its own; -B: the files that begin a program.
   target_link_options(${target} PRIVATE "--sysroot=${EBB_RUNTIME}" "-L${libraries}" "-B${libraries}/"

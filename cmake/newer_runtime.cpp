@@ -10,12 +10,6 @@
 
 #define EBB_HIDDEN __attribute__((visibility("hidden")))
 
-// glibc 2.32: true while there is one thread, which lets shared_ptr do without atomics. Never true is always right.
-extern "C" {
-EBB_HIDDEN extern char __libc_single_threaded;
-char __libc_single_threaded = 0;
-}
-
 // GCC 11: a new[] whose size does not fit.
 EBB_HIDDEN [[noreturn]] void throw_bad_length() __asm__("_ZSt28__throw_bad_array_new_lengthv");
 void throw_bad_length() { throw std::bad_array_new_length(); }

@@ -15,7 +15,7 @@ function run(...words) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-export function buildTarget(target) {
+export function buildTarget(...targets) {
   run('--preset', preset, '--log-level=WARNING', '-DEBB_BUILD_NODE=ON');
-  run('--build', build, '--target', target, '-j', String(availableParallelism()));
+  run('--build', build, '--target', ...targets, '-j', String(availableParallelism()));
 }
