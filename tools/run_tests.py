@@ -375,6 +375,7 @@ def node_soak_stage() -> list[Suite]:
     return [check("node flat", "node", "hosts/tfjs/soak/tidy_reshape.mjs", env=env),
             check("node wasm full", "node", "hosts/tfjs/soak/wasm_exhaustion.mjs", env=env),
             check("node server", "node", "hosts/tfjs/soak/server.mjs", env=env),
+            check("node leaks", "node", "hosts/tfjs/soak/leaks.mjs", env=env),
             check("node border", "node", "hosts/tfjs/soak/border.mjs", env=env),
             check("node terminated", "node", "hosts/tfjs/soak/terminated.mjs", env=env),
             check("node mnist", "node", "hosts/tfjs/soak/backend_mnist.mjs", env=env)]

@@ -8,6 +8,7 @@ const NODE = [
   'setImmediate',
   'setTimeout',
   'clearInterval',
+  'clearTimeout',
   'setInterval',
   'require',
   '__dirname',
@@ -55,7 +56,13 @@ export default [
   {
     files: ['runners/cases/*'],
     languageOptions: {
-      globals: { test: 'readonly', it: 'readonly', beforeEach: 'readonly', jest: 'readonly' },
+      globals: {
+        test: 'readonly',
+        it: 'readonly',
+        beforeEach: 'readonly',
+        jest: 'readonly',
+        expect: 'readonly',
+      },
     },
   },
 ];

@@ -111,7 +111,7 @@ class Documents(unittest.TestCase):
 
     def test_each_variable_is_listed_once_and_read(self):
         names = [name.split("=")[0]
-                 for document in ("docs/node.md", "docs/backend.md", "CONTRIBUTING.md")
+                 for document in ("docs/node.md", "docs/observe.md", "docs/backend.md", "CONTRIBUTING.md")
                  for name in listed(document, "variable")]
         self.assertEqual(sorted(names), sorted(variables_read()))
 

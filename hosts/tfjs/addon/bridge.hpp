@@ -98,6 +98,7 @@ inline bool check(napi_env env, ebb_status status) {
 void export_watching(napi_env env, World& world, napi_value exports);
 void export_reclaim(napi_env env, World& world, napi_value exports);
 void export_books(napi_env env, World& world, napi_value exports);
+void export_recording(napi_env env, World& world, napi_value exports);
 void export_runtime(napi_env env, World& world, napi_value exports);
 void export_pictures(napi_env env, World& world, napi_value exports);
 void export_switch(napi_env env, World& world, napi_value exports);  // of the tests' addon

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -53,8 +54,10 @@ class Budget {
     options.budget = usable(bytes_);
     options.mode = bytes_ == 0 && gpu ? std::uint32_t{EBB_BUDGET_HARD} : mode_;
     const ebb_status status = ebb_device_open(&options, device);
-    if (status == EBB_OK) (gpu ? gpus_ : own_).insert(*device);
-    return status;
+    if (status != EBB_OK) return status;
+    (gpu ? gpus_ : own_).insert(*device);
+    names_[*device] = name;
+    return EBB_OK;
   }
 
   // The budget of Ebb's own memory, a GPU's apart, where the user has chosen none.
@@ -102,8 +105,16 @@ class Budget {
     options.budget = bytes_ != 0 ? bytes_ : otherwise;
     options.mode = mode_;
     const ebb_status status = ebb_device_open(&options, device);
-    if (status == EBB_OK) foreign_.insert(*device);
-    return status;
+    if (status != EBB_OK) return status;
+    foreign_.insert(*device);
+    names_[*device] = name;
+    return EBB_OK;
+  }
+
+  // Every device that was opened here, by its name.
+  std::map<ebb_device, std::string> devices() {
+    const std::lock_guard lock(mutex_);
+    return names_;
   }
 
  private:
@@ -117,6 +128,7 @@ class Budget {
   std::uint64_t bytes_ = 0;
   std::uint32_t mode_ = EBB_BUDGET_SOFT;
   std::set<ebb_device> foreign_, own_, gpus_;
+  std::map<ebb_device, std::string> names_;
 };
 
 }  // namespace ebb::node

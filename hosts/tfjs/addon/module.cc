@@ -21,6 +21,7 @@ napi_value init(napi_env env, napi_value exports) {
   export_watching(env, *world, exports);
   export_reclaim(env, *world, exports);
   export_books(env, *world, exports);
+  export_recording(env, *world, exports);
   export_runtime(env, *world, exports);
 #ifdef EBB_NODE_PICTURES
   export_pictures(env, *world, exports);

@@ -71,6 +71,7 @@ napi_value safe_point(napi_env env, napi_callback_info info) {
   const Arguments<3> arguments(env, info);
   World& world = arguments.world();
   world.flush();
+  world.see_recording();
   return give_ended(env, world,
                     ebb_safe_point(world.context(), arguments.integer<ebb_device>(0),
                                    arguments.integer<std::uint64_t>(1),
@@ -81,6 +82,7 @@ napi_value safe_point(napi_env env, napi_callback_info info) {
 napi_value idle(napi_env env, napi_callback_info info) {
   World& world = owner_of<World>(env, info);
   world.flush();
+  world.see_recording();
   std::uint32_t again = 0;
   const ebb_status status = ebb_idle(world.context(), &again, nullptr);
   world.slate[kAgainMs] = again;

@@ -23,8 +23,8 @@ enum Slate : std::uint32_t {
   kSlateSize
 };
 
-// `signals`.
-enum Signal : std::uint32_t { kNotices, kWarnings, kSignalCount };
+// `signals`. Recording: an ebb_record_mode, with a place for about each SampleBytes if it samples.
+enum Signal : std::uint32_t { kNotices, kWarnings, kRecording, kSampleBytes, kSignalCount };
 
 // The head of a call of an operation.
 enum Head : std::uint32_t { kOp, kInputs, kViews, kAttributes, kResults, kHeadSize };

@@ -25,6 +25,7 @@ napi_value open(napi_env env, napi_callback_info info) {
   world.ended = elements<std::uint32_t>(env, arguments.values[3], &capacity);
   world.signals = elements<std::uint32_t>(env, arguments.values[4]);
   world.ended_capacity = static_cast<std::uint32_t>(capacity);
+  world.see_recording();
   check(env, world.open(arguments.values[0]));
   return nullptr;
 }

@@ -58,6 +58,8 @@ class World {
   // Moves up to an array full of ended slots to `ended`.
   std::uint32_t take_ended();
   std::string take_warning();
+  // Says in `signals` what the process records now. Cheap: every safe point does.
+  void see_recording() noexcept;
 
   double* slate = nullptr;
   double* queue = nullptr;

@@ -21,7 +21,8 @@ const bin = (name) => join(here, 'node_modules', '.bin', name);
 const jest = (pattern) =>
   run(bin('jest'), '--runInBand', '--testMatch', `**/cases/${pattern}.jest.cjs`);
 
-test('jest: a registry and a realm for each file, one process', () => jest('{first,second}'));
+test('jest: a registry and a realm for each file, one process', () =>
+  jest('{first,second,matchers}'));
 test('jest with resetModules', () => jest('reset'));
 
 for (const pool of ['forks', 'threads', 'vmForks', 'vmThreads']) {

@@ -32,4 +32,29 @@ writeFileSync(
   join(dist, 'backend', 'index.d.mts'),
   `export * from './index.js';\nimport * as tf from './index.js';\nexport default tf;\n`,
 );
+// vitest is an ES module; its `expect` is extended from one.
+writeFileSync(
+  join(dist, 'testing', 'vitest.mjs'),
+  `import { expect } from 'vitest';
+import '../node/addon.js';
+import testing from './matchers.js';
+expect.extend(testing.matchers);
+`,
+);
+writeFileSync(
+  join(dist, 'testing', 'vitest.d.mts'),
+  `import 'vitest';
+import type { EbbMatchers } from './matchers.js';
+declare module 'vitest' {
+  interface Assertion<T = any> extends EbbMatchers {}
+}
+`,
+);
+writeFileSync(
+  join(dist, 'testing', 'node_test.mjs'),
+  `import checks from './node_test.js';
+export const { leavesNoTensors, staysWithin } = checks;
+`,
+);
+writeFileSync(join(dist, 'testing', 'node_test.d.mts'), `export * from './node_test.js';\n`);
 chmodSync(join(dist, 'node', 'cli.js'), 0o755);

@@ -17,6 +17,8 @@ const TERMS = [
   'GPL-3.txt',
   'fmt.txt',
   'nlohmann-json.txt',
+  'cli11.txt',
+  'protozero.txt',
   'kissfft.txt',
   'libjpeg-turbo.txt',
   'libpng.txt',
@@ -101,7 +103,7 @@ function use(project) {
   const { node, output } = runner(project);
   const native = join(project, 'node_modules', NATIVE);
   const checked = output('python3', join(root, '..', '..', 'tools', 'check_symbols.py'), native);
-  check('what it needs of a machine', lastLine(checked), 'symbols: 4 files, 0 faults');
+  check('what it needs of a machine', lastLine(checked), 'symbols: 5 files, 0 faults');
   const terms = readdirSync(join(native, 'licenses'), { recursive: true });
   check('the terms of what it carries', TERMS.filter((name) => !terms.includes(name)).join(), '');
   const gomp = readFileSync(join(native, 'licenses', 'libgomp.txt'), 'utf8');
@@ -123,6 +125,14 @@ function use(project) {
     lastLine(output(join('node_modules', '.bin', 'ebb'), 'app.js')),
     'BackendWasm flat',
   );
+  const recorded = output(join('node_modules', '.bin', 'ebb'), 'run', 'app.js');
+  check(
+    'npx ebb run',
+    /^BackendWasm flat$/m.test(recorded) && /recording: .*app\.ebbrec/.test(recorded),
+    true,
+  );
+  const read = output(join('node_modules', '.bin', 'ebb'), 'report', 'app.ebbrec');
+  check('npx ebb report', /^ebb: .*app\.js, .* events/.test(read), true);
   check('import', lastLine(node('typed.mjs')), '7 1073741824 0 true');
 }
 

@@ -115,6 +115,19 @@ export interface Host {
   site(text: string): number;
   report(top: number, json: boolean, everywhere: boolean): string;
   snapshot(path: string): void;
+
+  /** For each device: name, number, budget, in use, committed, at most committed, cached. */
+  devices?(): Array<[string, number, number, number, number, number, number]>;
+
+  // Recording, where the host has it. `mode`: an ebb_record_mode.
+  recordStart?(mode: number, path: string, name: string, max: number, sampleBytes: number): void;
+  recordMode?(mode: number): void;
+  recordMark?(text: string): void;
+  recordStop?(): void;
+  recordHostHeap?(bytes: number): void;
+  /** Mode, bytes, events, lost, sample bytes, segments, whether it gave up. */
+  recordRead?(): number[];
+
   version(): string;
   tableHash(): number;
 }

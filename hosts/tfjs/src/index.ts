@@ -25,10 +25,19 @@ export {
   type ReportOptions,
   snapshot,
 } from './api/memory';
+export { metrics, METRICS_TYPE } from './api/metrics';
+export { type Meter, openTelemetry } from './api/open_telemetry';
 export { record, type RecordedInfo, type RecordOptions } from './api/record';
+export {
+  recording,
+  type RecordingMode,
+  type RecordingOptions,
+  type RecordingState,
+} from './api/recording';
 export { reclaim, type ReclaimOptions } from './api/reclaim';
 export { tidy } from './api/tidy';
 export { trace, type TraceOptions } from './api/trace';
+export { holders, type PlaceHolder, why, type Why, type WhyOptions } from './api/why';
 
 // The switch is the process's: a worker begun while it is on reclaims as well.
 if (flag('EBB_RECLAIM')) applyEnvironment();

@@ -1,5 +1,7 @@
 // One side of a pair: work.cjs <work> <variant> <backend>. Does a batch of the work for each message, and
 // answers with what it took.
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
 const tf = require('@tensorflow/tfjs');
 require('@tensorflow/tfjs-backend-wasm');
 
@@ -23,13 +25,19 @@ async function timed(rounds, run) {
   return { us: read() / rounds };
 }
 
-/** Variants: off (Ebb is not there), required (but never switched on), on, trace. */
+/** Variants: off (Ebb is not there), required (but never switched on), on, trace; sampled, full: on, and recorded. */
 function begin() {
   if (variant === 'off') return;
   ebb();
   if (variant === 'required') return;
   ebb().reclaim.on();
   if (variant === 'trace') ebb().trace.on();
+  if (variant === 'sampled' || variant === 'full')
+    ebb().recording.start({
+      path: join(tmpdir(), `ebb-bench-${process.pid}.ebbrec`),
+      mode: variant,
+      max: '64MB',
+    });
 }
 
 const small = () => tf.tensor1d([1, 2, 3, 4, 5, 6, 7, 8]);

@@ -11,6 +11,17 @@ export interface TraceOptions {
 
 const MOST_FRAMES = 10;
 
+const SAMPLED = 2;
+const FULL = 3;
+let switched = false;
+
+/** A sampled recording takes each place for many; while all tensors have theirs it is a full one. */
+function switchRecording(from: number, to: number): void {
+  if (host().recordRead?.()[0] !== from) return;
+  host().recordMode?.(to);
+  switched = to === FULL;
+}
+
 export const trace = {
   /** From now on each tensor is booked with the place in the user's code that made it. */
   on(options: TraceOptions = {}): void {
@@ -21,12 +32,14 @@ export const trace = {
     host().setTrace(true);
     sites().frames = frames;
     sites().on = true;
+    switchRecording(SAMPLED, FULL);
     onEngine(hooks); // what nobody books cannot be reported
   },
 
   off(): void {
     host().setTrace(false);
     sites().on = false;
+    if (switched) switchRecording(FULL, SAMPLED);
   },
 
   get isOn(): boolean {

@@ -41,6 +41,8 @@ export class Books {
   onBackend: (backend: Backend) => void = () => {};
   /** Called at each safe point, once the dead are given back. */
   onDrained: () => void = () => {};
+  /** Called after each safe point: what is due now and then also where the event loop never turns. */
+  readonly afterSafePoint = new Set<() => void>();
   /** Tensors over Ebb's own data that were there before anybody watched. */
   unwatchedOwn = 0;
 
@@ -298,6 +300,7 @@ export class Books {
     this.world.signals[Signal.Notices] = 0;
     this.settle(this.host.safePoint(this.lastDevice, upcoming, this.inTidy()));
     this.onDrained();
+    if (this.afterSafePoint.size > 0) for (const call of this.afterSafePoint) call();
   }
 
   /** A look from a timer. Milliseconds until the next; 0: not before something is born. */

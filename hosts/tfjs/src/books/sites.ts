@@ -11,6 +11,9 @@ type Position = NodeJS.CallSite & { getPosition(): number };
 const OWN_FILES = join(__dirname, '..');
 const LIBRARY = /[\\/]node_modules[\\/]@tensorflow[\\/]/;
 
+/** Frames of the user's code where only some tensors are looked at. */
+const SAMPLED_FRAMES = 8;
+
 function isUserFile(file: string): boolean {
   return !file.startsWith('node:') && !file.includes(OWN_FILES) && !LIBRARY.test(file);
 }
@@ -62,6 +65,27 @@ export class Sites {
     const frames = read();
     const site = this.locate(frames, 0, frames.length < depth);
     return site !== 0 || frames.length < depth ? site : this.search(below, depth * 6);
+  }
+
+  /** The same, with more of its callers: for a few of many. */
+  sample(below: (...args: never[]) => unknown): number {
+    const { frames } = this;
+    this.frames = Math.max(frames, SAMPLED_FRAMES);
+    try {
+      return this.search(below, 3 * SAMPLED_FRAMES);
+    } finally {
+      this.frames = frames;
+    }
+  }
+
+  /** Numbers of the places whose text this is. */
+  withText(text: string): number[] {
+    return [...this.texts].filter(([, known]) => known === text).map(([site]) => site);
+  }
+
+  /** The texts of all places that were ever seen. */
+  places(): string[] {
+    return [...new Set(this.texts.values())];
   }
 
   text(site: number): string {

@@ -8,6 +8,8 @@ import { type World, world } from '../books/world';
 import { badArgument } from '../errors';
 import { host, ofIsolate } from '../host';
 import { currentRegion } from '../node/async_region';
+import { Sampler } from '../observe/sampler';
+import { Signal } from '../shared';
 import { Calls } from './calls';
 import { seeClass } from './classes';
 import { rememberSite } from './disposed';
@@ -18,15 +20,23 @@ import { keepRecords } from './records';
 import { Scopes } from './scopes';
 import {
   type Backend,
+  bytesOf,
   currentEngine,
   type DataRecord,
   type Engine,
   isVariable,
   OP_SUFFIX,
+  type OwnData,
   recordOf,
   type Tensor,
 } from './tfjs';
 import { Variables } from './variables';
+
+/** Those of ebb_record_mode that take places. */
+const enum RecordingMode {
+  Sampled = 2,
+  Full = 3,
+}
 
 export class Hooks {
   readonly books: Books;
@@ -38,6 +48,7 @@ export class Hooks {
   readonly faults = new Faults();
   private readonly freeLists: FreeList[] = [];
   private usualBudget: number | undefined;
+  private readonly sampler = new Sampler();
   /** How many want to know what is born in their region. */
   observers = 0;
 
@@ -90,16 +101,34 @@ export class Hooks {
     if (this.calls.running === 0) this.books.drain();
   }
 
+  /** Whether each tensor is booked with the place that made it. */
+  private placesAll(): boolean {
+    return this.sites.on || this.world.signals[Signal.Recording] === RecordingMode.Full;
+  }
+
+  /** Whether this tensor is one of those whose place a sampled recording has. */
+  private placesOne(tensor: Tensor, { backend }: DataRecord): boolean {
+    const { signals } = this.world;
+    if (signals[Signal.Recording] !== RecordingMode.Sampled) return false;
+    // One more tensor over data of Ebb's own is in no recording.
+    if (backend.runtime !== undefined && (tensor.dataId as OwnData).slot >= 0) return false;
+    const bytes = bytesOf(tensor.dtype, tensor.size);
+    return this.sampler.wants(bytes, signals[Signal.SampleBytes] as number);
+  }
+
   private hookTracking(): void {
     const { engine, books, scopes, calls } = this;
     const { makeTensor, moveData } = engine;
     let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
     const tracked = (tensor: Tensor, backend?: Backend): void => {
       if (!(tensor.id >= 0)) throw badArgument('trackTensor: id', tensor.id, 'a number from 0 on');
-      const site = this.sites.on
+      const record = recordOf(engine, tensor, backend);
+      const site = this.placesAll()
         ? engine.state.activeScope?.site || this.sites.search(entry, 2 + this.sites.frames)
-        : 0;
-      books.born(tensor, recordOf(engine, tensor, backend), site);
+        : this.placesOne(tensor, record)
+          ? this.sites.sample(entry)
+          : 0;
+      books.born(tensor, record, site);
       if (isVariable(tensor)) this.variables.watched(tensor);
       else scopes.track(tensor, true);
       if (this.observers > 0) this.observe(tensor.id);
@@ -131,7 +160,7 @@ export class Hooks {
     const { engine, books } = this;
     const { disposeTensor, memory, reset } = engine;
     engine.disposeTensor = (tensor) => {
-      if (this.sites.on) this.remember(tensor);
+      if (this.placesAll()) this.remember(tensor);
       if (books.ending(tensor)) disposeTensor.call(engine, tensor);
     };
     engine.memory = () => {
@@ -152,7 +181,7 @@ export class Hooks {
     const { captureStackTrace } = Error;
     engine.startScope = (name) => {
       let site = 0;
-      if (sites.on) {
+      if (this.placesAll()) {
         site = engine.state.activeScope?.site ?? 0;
         if (site === 0 && name?.endsWith(OP_SUFFIX)) {
           captureStackTrace?.(sites.beforeOperation(name), engine.startScope);

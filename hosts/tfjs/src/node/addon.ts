@@ -29,7 +29,7 @@ function chosen(): string | undefined {
 }
 
 /** Where the addon is; undefined: this platform has none. */
-function find(): string | undefined {
+export function addonPath(): string | undefined {
   return (
     chosen() ?? (existsSync(own) ? own : (packaged ??= ofPackage(`ebb-tfjs-${platform()}`, FILE)))
   );
@@ -37,7 +37,7 @@ function find(): string | undefined {
 
 /** Whether Ebb can run here. Where it cannot, `missing` says why. */
 export function isThere(): boolean {
-  return find() !== undefined;
+  return addonPath() !== undefined;
 }
 
 export function missing(): string {
@@ -62,7 +62,7 @@ function load(): Host {
       `[ebb-tfjs] Node ${process.versions.node} is too old; use Node ${OLDEST_NODE} or newer.`,
     );
   }
-  const path = find();
+  const path = addonPath();
   if (path === undefined)
     throw new EbbError('EBB_UNSUPPORTED', `[ebb-tfjs] Cannot run: ${missing()}.`);
   offerCuda();

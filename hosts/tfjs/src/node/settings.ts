@@ -6,6 +6,7 @@ import { onWhenReady } from '../api/reclaim';
 import { trace } from '../api/trace';
 import { badArgument } from '../errors';
 import { host, ofIsolate } from '../host';
+import { recordThisRun } from '../observe/run';
 import './addon';
 
 /** How many places a report has, by what a user wrote. */
@@ -27,12 +28,13 @@ export function applyEnvironment(): void {
   const begun = ofIsolate('settings', () => ({ applied: false }));
   if (begun.applied) return;
   begun.applied = true;
-  const { EBB_BUDGET, EBB_REPORT } = process.env;
+  const { EBB_BUDGET, EBB_RECORD, EBB_REPORT } = process.env;
   const strict = flag('EBB_STRICT');
   if (EBB_BUDGET) budget(EBB_BUDGET, { strict });
   else if (strict && isMainThread) host().setBudget(0, true); // the default one
   if (flag('EBB_TRACE')) trace.on();
   onWhenReady({ variables: flag('EBB_VARIABLES', true) });
+  if (EBB_RECORD && isMainThread) recordThisRun(EBB_RECORD);
   if (EBB_REPORT && isMainThread) {
     const top = parseTop(EBB_REPORT, 'EBB_REPORT');
     process.on('exit', () => process.stderr.write(`${report({ top, everywhere: true })}\n`));

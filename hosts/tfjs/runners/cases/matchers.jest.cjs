@@ -1,0 +1,18 @@
+const tf = require('@tensorflow/tfjs-core');
+require('@tensorflow/tfjs-backend-cpu');
+require('ebb-tfjs/jest');
+
+test('matchers', async () => {
+  await tf.setBackend('cpu');
+  const held = [];
+  await expect(() => tf.tidy(() => tf.zeros([8]).add(1).dataSync())).toLeaveNoTensors();
+  await expect(() => held.push(tf.zeros([8]))).not.toLeaveNoTensors();
+  await expect(
+    expect(() => held.push(tf.zeros([8]))).toLeaveNoTensors({ warmups: 1 }),
+  ).rejects.toThrow(/1 tensor left behind:\n.*matchers\.jest\.cjs:\d+/);
+  await expect(() => tf.zeros([1024, 1024])).toStayWithin('8MB', { warmups: 1 });
+  await expect(expect(() => held.push(tf.zeros([2048, 1024]))).toStayWithin('4MB')).rejects.toThrow(
+    /Tensors took 8\.00 MB more than before; allowed: 4\.00 MB/,
+  );
+  tf.dispose(held);
+});

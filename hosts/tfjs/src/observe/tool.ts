@@ -1,0 +1,50 @@
+// The tool `ebb`, which reads recordings; it lies beside the addon.
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { addonPath } from '../node/addon';
+
+export interface Place {
+  frames: string[];
+  live: number;
+  live_bytes: number;
+  growing: boolean;
+  growth_per_second: number;
+  shapes: string;
+}
+
+/** What `ebb report --json` says. */
+export interface Report {
+  seconds: number;
+  events: number;
+  lost: number;
+  ended: boolean;
+  growing: boolean;
+  growth_per_second: number;
+  level: number;
+  reclaimed: number;
+  places: Place[];
+}
+
+/** Where the tool is; undefined: it was not built, or this platform has none. */
+export function findTool(): string | undefined {
+  const addon = addonPath();
+  const path = addon === undefined ? '' : join(dirname(addon), 'ebb');
+  return existsSync(path) ? path : undefined;
+}
+
+const OPTIONS = { encoding: 'utf8', maxBuffer: 1 << 28 } as const;
+const wordsFor = (file: string): string[] => ['report', '--json', '--top', '50', file];
+
+export async function readReport(tool: string, file: string): Promise<Report> {
+  const { stdout } = await promisify(execFile)(tool, wordsFor(file), OPTIONS);
+  return JSON.parse(stdout) as Report;
+}
+
+export function readReportSync(tool: string, file: string): Report {
+  const { status, stdout, stderr, error } = spawnSync(tool, wordsFor(file), OPTIONS);
+  if (error) throw error;
+  if (status !== 0) throw new Error(stderr.trim() || `${tool} ended with ${status}`);
+  return JSON.parse(stdout) as Report;
+}
