@@ -99,6 +99,25 @@ describe('a recorded function', () => {
     fast.dispose();
   });
 
+  test('compares typed arrays by content, and functions by identity', () => {
+    const values_ = new Float32Array([1, 2]);
+    const fast = ebb.record((x, array, how) => tf.tidy(() => how(x.add(tf.tensor1d(array)))));
+    const x = tf.tensor1d([10, 10]);
+    const [square, negative] = [(y) => y.square(), (y) => y.neg()];
+    for (const first of [1, 5, 5, 1]) {
+      values_[0] = first;
+      for (const how of [square, negative]) {
+        assert.deepEqual(
+          bitsOf(() => fast(x, values_, how)),
+          bitsOf(() => tf.tidy(() => how(x.add(tf.tensor1d(values_))))),
+        );
+      }
+    }
+    assert.deepEqual([fast.info().recorded, fast.info().replayed], [4, 4]);
+    x.dispose();
+    fast.dispose();
+  });
+
   test('tells what it is given from what it has anyway', () => {
     const c = random([3], 1);
     const d = random([3], 2);

@@ -62,10 +62,17 @@ export function identityOf(value: object): number {
   return found;
 }
 
+/** By content: programs fill the same array again and again. */
+function keyOfView(view: ArrayBufferView): string {
+  const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+  return `${view.constructor.name} ${bytes.toString('base64')}`;
+}
+
 function keyOfPlain(value: unknown): string {
   switch (typeof value) {
     case 'object':
     case 'function':
+      if (ArrayBuffer.isView(value)) return keyOfView(value);
       return value === null ? 'null' : `#${identityOf(value)}`;
     case 'string':
       return JSON.stringify(value);
