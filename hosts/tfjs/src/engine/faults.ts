@@ -15,6 +15,7 @@ interface GpuDevice {
 
 interface Gl {
   readonly OUT_OF_MEMORY: number;
+  readonly canvas?: { addEventListener?(name: string, heard: () => void): void };
   isContextLost(): boolean;
   getError(): number;
 }
@@ -40,16 +41,16 @@ function holders(): string {
 export class Faults {
   private fault: EbbError | undefined;
   private readonly contexts: Array<{ backend: GpuBackend; gl: Gl }> = [];
+  /** Called once, when it has happened. */
+  onFault: (error: EbbError) => void = () => {};
   /** Whether there is a GPU that could fail. */
   watching = false;
 
   watch(backend: Backend): void {
     const { device, gpgpu } = backend as GpuBackend;
     if (typeof device?.lost?.then === 'function') this.watchDevice(backend as GpuBackend, device);
-    if (typeof gpgpu?.gl?.isContextLost === 'function') {
-      this.watching = true;
-      this.contexts.push({ backend: backend as GpuBackend, gl: gpgpu.gl });
-    }
+    if (typeof gpgpu?.gl?.isContextLost === 'function')
+      this.watchContext(backend as GpuBackend, gpgpu.gl);
   }
 
   /** Throws what has happened. Costs next to nothing while nothing has. */
@@ -57,13 +58,17 @@ export class Faults {
     if (this.fault !== undefined) throw this.fault;
   }
 
-  /** The same where a value was read, or soon will be: webgl does not say anything by itself. */
+  /** The same where a value was read, or soon will be: what webgl says comes late. */
   look(): void {
+    this.notice();
+    this.check();
+  }
+
+  private notice(): void {
     for (const { backend, gl } of this.contexts) {
       if (backend.disposed === true) continue;
       if (gl.isContextLost()) this.happened('webgl', 'EBB_DEVICE_ERROR', 'The context is lost.');
     }
-    this.check();
   }
 
   /** After a read, which has waited for the GPU anyway. */
@@ -79,6 +84,12 @@ export class Faults {
   forget(): void {
     this.fault = undefined;
     this.contexts.length = 0;
+  }
+
+  private watchContext(backend: GpuBackend, gl: Gl): void {
+    this.watching = true;
+    this.contexts.push({ backend, gl });
+    gl.canvas?.addEventListener?.('webglcontextlost', () => this.notice());
   }
 
   private watchDevice(backend: GpuBackend, device: GpuDevice): void {
@@ -99,9 +110,11 @@ export class Faults {
   }
 
   private happened(where: string, code: string, what: string): void {
-    this.fault ??= new EbbError(
+    if (this.fault !== undefined) return;
+    this.fault = new EbbError(
       code,
       `[${where}] ${what} What was computed since may be wrong and is not given out; load the page anew, or begin again with tf.engine().reset().${holders()}`,
     );
+    this.onFault(this.fault);
   }
 }
