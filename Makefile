@@ -78,8 +78,8 @@ mutants: deps ## Break the core one small way at a time, and count the tests tha
 specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, as a user would, and collections forced
 	@$(NPM) specs
 
-dist: deps ## Make what is published, for npm, Maven and C++, into dist/
-	@python3 packaging/make.py
+dist: deps ## Make what is published into dist/; make dist PARTS="npm cpp" only that, of npm cpp maven cuda
+	@python3 packaging/make.py $(if $(PARTS),--only $(PARTS))
 
 dist-test: ## Install dist/ in clean roots of Debian 11 and 13, and build it again to compare the bytes (root; long)
 	@tools/install_deps.sh build jvm dist
