@@ -12,7 +12,7 @@
 namespace ebb::cli {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;  // DevTools read the parts in their order only
 
 [[noreturn]] void refuse(std::string_view why) {
   raise(ErrorKind::kInvalidArgument, "[heapsnapshot] this is no heap snapshot: {}", why);

@@ -180,6 +180,7 @@ class Tool(unittest.TestCase):
         done = ebb("export", plain, "--format", "heapsnapshot", "-o", grown)
         self.assertEqual(done.returncode, 0, done.stderr)
         before, after = (json.loads(file.read_text()) for file in (plain, grown))
+        self.assertEqual(list(after), list(before), "DevTools read the parts in their order only")
         fields = after["snapshot"]["meta"]["node_fields"]
         size, nodes, edges = len(fields), after["nodes"], after["edges"]
         self.assertEqual(len(nodes), size * after["snapshot"]["node_count"])

@@ -8,6 +8,7 @@ const needed = (name) => {
   return value;
 };
 
+export const chromiumPath = "/usr/bin/chromium";
 export const tool = needed("EBB_TOOL");
 export const liveProcess = () => needed("EBB_LIVE_PROCESS");
 
@@ -17,5 +18,5 @@ export function makeRecording(what, path) {
 
 export function launched() {
   // In a container there is no sandbox to be had for root; what is opened is our own.
-  return chromium.launch({executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"]});
+  return chromium.launch({executablePath: chromiumPath, args: ["--no-sandbox", "--disable-gpu"]});
 }
