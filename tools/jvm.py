@@ -239,6 +239,7 @@ def bench(part: str = "") -> None:
 
 def soak(seconds: int) -> None:
     program(NEWEST, "dev.ebb.djl.soak.Soak", seconds, flags=(f"-javaagent:{jar()}",))
+    program(NEWEST, "dev.ebb.djl.soak.Found", 60)
 
 
 def asan(djl: str, repetitions: int) -> None:

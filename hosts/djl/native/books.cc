@@ -98,13 +98,8 @@ jlong region_open(JNIEnv* env, jclass, jstring name) {
   return static_cast<jlong>(region);
 }
 
-jint site_intern(JNIEnv* env, jclass, jstring text) {
-  ebb_site site = 0;
-  check(env, ebb_site_intern(text_of(env, text).c_str(), &site));
-  return static_cast<jint>(site);
-}
-
-// The columns of the books that Java shows, by the names that dev.ebb.djl.Memory has for them.
+// The columns of the books that Java shows, by the names that dev.ebb.djl.Memory has for them; those
+// that it does not have are for the metrics.
 struct Column {
   const char* name;
   std::uint64_t ebb_memory::*value;
@@ -128,6 +123,10 @@ constexpr Column kColumns[] = {
     {"collections", &ebb_memory::collections_major},
     {"collectNanos", &ebb_memory::collect_ns},
     {"longestCollectNanos", &ebb_memory::collect_max_ns},
+    {"peakOrphans", &ebb_memory::peak_orphans},
+    {"regions", &ebb_memory::regions},
+    {"lagNanos", &ebb_memory::lag_last_ns},
+    {"longestLagNanos", &ebb_memory::lag_max_ns},
 };
 constexpr jsize kColumnCount = sizeof kColumns / sizeof *kColumns;
 
@@ -181,7 +180,6 @@ bool ebb_jni::register_books(JNIEnv* env, jclass native) {
       method("rebook", "(JJ)V", rebook),
       method("attach", "(JJ)V", attach),
       method("regionOpen", "(Ljava/lang/String;)J", region_open),
-      method("siteIntern", "(Ljava/lang/String;)I", site_intern),
       method("columns", "()[Ljava/lang/String;", columns),
       method("memory", "(I)[J", memory),
       method("report", "(IZ)Ljava/lang/String;", report),

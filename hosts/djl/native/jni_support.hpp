@@ -38,6 +38,8 @@ bool register_books(JNIEnv* env, jclass native);
 bool register_world(JNIEnv* env, jclass native);
 bool register_deletes(JNIEnv* env, jclass native);
 bool register_probe(JNIEnv* env, jclass native);
+bool register_record(JNIEnv* env, jclass native);
+bool register_sites(JNIEnv* env, jclass native);
 
 template <typename Function>
 JNINativeMethod method(const char* name, const char* signature, Function* function) {

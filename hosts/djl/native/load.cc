@@ -41,7 +41,8 @@ extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
   world().vm = vm;
   jclass native = env->FindClass("dev/ebb/djl/core/Native");
   if (native == nullptr || !register_world(env, native) || !register_books(env, native) ||
-      !register_deletes(env, native) || !register_probe(env, native)) {
+      !register_deletes(env, native) || !register_probe(env, native) ||
+      !register_record(env, native) || !register_sites(env, native)) {
     return JNI_ERR;
   }
   return JNI_VERSION_10;

@@ -80,6 +80,14 @@ void find_reference_handler(JNIEnv* env) {
 
 void find_attachment(JNIEnv* env);
 
+// Files and lines of stacks. A JVM that refuses leaves them out.
+void want_lines(jvmtiEnv* jvmti) {
+  jvmtiCapabilities wanted{};
+  wanted.can_get_source_file_name = 1;
+  wanted.can_get_line_numbers = 1;
+  jvmti->AddCapabilities(&wanted);
+}
+
 void open(JNIEnv* env, jclass) {
   World& w = world();
   if (w.context != 0) return;
@@ -89,6 +97,7 @@ void open(JNIEnv* env, jclass) {
   if (w.vm->GetEnv(reinterpret_cast<void**>(&w.jvmti), JVMTI_VERSION_1_2) != JNI_OK) {
     w.jvmti = nullptr;
   }
+  if (w.jvmti != nullptr) want_lines(w.jvmti);
   ebb_context_options options{};
   options.size = sizeof options;
   options.flags = EBB_CONTEXT_NO_MINOR;
@@ -120,6 +129,18 @@ void device_budget(JNIEnv* env, jclass, jint device, jlong bytes, jboolean stric
   check(env,
         ebb_device_set_budget(static_cast<ebb_device>(device), static_cast<std::uint64_t>(bytes),
                               strict ? EBB_BUDGET_HARD : EBB_BUDGET_SOFT));
+}
+
+// In use, committed, the most that was committed, and the budget.
+jlongArray device_describe(JNIEnv* env, jclass, jint device) {
+  ebb_device_info info = EBB_INIT(ebb_device_info);
+  if (!check(env, ebb_device_describe(static_cast<ebb_device>(device), &info))) return nullptr;
+  const jlong values[] = {static_cast<jlong>(info.in_use), static_cast<jlong>(info.committed),
+                          static_cast<jlong>(info.peak_committed), static_cast<jlong>(info.budget)};
+  constexpr jsize kCount = sizeof values / sizeof *values;
+  jlongArray result = env->NewLongArray(kCount);
+  if (result != nullptr) env->SetLongArrayRegion(result, 0, kCount, values);
+  return result;
 }
 
 jlong memory_limit(JNIEnv* env, jclass) {
@@ -246,6 +267,7 @@ bool ebb_jni::register_world(JNIEnv* env, jclass native) {
       method("open", "()V", open),
       method("deviceOpen", "(Ljava/lang/String;JZ)I", device_open),
       method("deviceBudget", "(IJZ)V", device_budget),
+      method("deviceDescribe", "(I)[J", device_describe),
       method("memoryLimit", "()J", memory_limit),
       method("parseBytes", "(Ljava/lang/String;)J", parse_bytes),
       method("reclaim", "(Z)V", reclaim),

@@ -1,6 +1,8 @@
 package dev.ebb.djl;
 
 import dev.ebb.djl.core.Control;
+import dev.ebb.djl.metrics.OpenMetrics;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -97,6 +99,66 @@ public final class Ebb {
     /** Records creation sites, the user's file and line, of the arrays made from now on. */
     public static void trace(boolean on) {
         Control.current().trace(on);
+    }
+
+    /**
+     * Records what happens to arrays from now on, with the place that made some of them, into a file that the tool {@code ebb}
+     * reads; docs/observe.md shows it at work. One recording a process. In the name
+     * {@code %n} is the program's, {@code %p} the process's number.
+     */
+    public static Recording record(String file) {
+        return record(file, "sampled", null);
+    }
+
+    /**
+     * The same, with the mode to begin with and a limit for the file and its older parts.
+     *
+     * @param mode {@code "counters"}, {@code "sampled"} or {@code "full"}
+     * @param most e.g. {@code "256MB"}; null: no limit
+     */
+    public static Recording record(String file, String mode, String most) {
+        Control control = Control.current();
+        control.recordStart(file, mode, most);
+        return new Recording(control);
+    }
+
+    /**
+     * What holds an array, from what is always reachable to it: {@code Shop.CACHE (HashMap) -> [] (Basket) -> .scores
+     * (PtNDArray)}. What the asking thread's own methods hold is said only if there is nothing else. By a heap dump, which
+     * holds the program up for a moment.
+     *
+     * @throws EbbException where the JVM's heap is larger than 1 GB
+     */
+    public static String why(Object array) {
+        return Control.current().why(array, false);
+    }
+
+    /** The same, also where the heap is larger if that is wanted. */
+    public static String why(Object array, boolean evenIfLarge) {
+        return Control.current().why(array, evenIfLarge);
+    }
+
+    /**
+     * What holds most of the arrays of each place whose text contains this, e.g. {@code "Shop.java:42"}, by one heap dump.
+     * Places are known while {@link #trace} is on or a recording takes them. Empty: no array of such a place is held.
+     *
+     * @throws EbbException where the JVM's heap is larger than 1 GB, unless it is to be looked at even then
+     */
+    public static Map<String, String> holders(String place, boolean evenIfLarge) {
+        return Control.current().holders(place, evenIfLarge);
+    }
+
+    /** The same in a heap of up to 1 GB. */
+    public static Map<String, String> holders(String place) {
+        return holders(place, false);
+    }
+
+    /**
+     * Figures for monitoring as OpenMetrics text, which Prometheus reads ({@link dev.ebb.djl.metrics.OpenMetrics#TYPE}).
+     * docs/jvm.md lists where else they go: JMX, Flight Recorder, Micrometer, OpenTelemetry, DJL Serving.
+     */
+    public static String metrics() {
+        return OpenMetrics.text();
     }
 
     /** Asks the JVM for a collection now and gives back what it finds dropped. Returns how many arrays that were. */

@@ -1,5 +1,6 @@
 package dev.ebb.djl.core;
 
+import dev.ebb.djl.core.observe.Explanation;
 import dev.ebb.djl.core.pressure.Collector;
 import dev.ebb.djl.core.watching.Reclaimer;
 
@@ -22,6 +23,7 @@ final class Callbacks {
     }
 
     static void warn(String message) {
+        Explanation.ask("asked for by this warning: " + message);
         Messages.say(
                 Collector.ignored()
                         ? "this JVM does not collect when asked (Shenandoah with -XX:+DisableExplicitGC): the budget cannot be"

@@ -41,6 +41,25 @@ public interface Control {
 
     void audit();
 
+    /** {@code how}: counters, sampled or full; {@code most}: a size as text, or null. */
+    void recordStart(String file, String how, String most);
+
+    void recordMode(String how);
+
+    void recordMark(String text);
+
+    void recordStop();
+
+    /** As {@code observe.Metrics} has them; empty if Ebb does not work. */
+    List<Map<String, Object>> metrics();
+
+    /** Bytes of a size as text, e.g. 2GB. */
+    long parse(String size);
+
+    String why(Object array, boolean evenIfLarge);
+
+    Map<String, String> holders(String place, boolean evenIfLarge);
+
     // ---- for hosts of tasks
 
     /** {@link #memory} without giving anything back: any thread may look. */

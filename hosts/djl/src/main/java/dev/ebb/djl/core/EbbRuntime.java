@@ -7,14 +7,19 @@ import dev.ebb.djl.core.books.Escapes;
 import dev.ebb.djl.core.books.LeakWatch;
 import dev.ebb.djl.core.books.Sites;
 import dev.ebb.djl.core.books.TaskBooks;
-import dev.ebb.djl.core.pressure.Devices;
 import dev.ebb.djl.core.managers.Ownership;
+import dev.ebb.djl.core.observe.FlightEvents;
+import dev.ebb.djl.core.observe.Holders;
+import dev.ebb.djl.core.observe.Metrics;
+import dev.ebb.djl.core.observe.Recorder;
+import dev.ebb.djl.core.pressure.Devices;
 import dev.ebb.djl.core.watching.Loose;
 import dev.ebb.djl.core.watching.ManagerWatch;
 import dev.ebb.djl.core.watching.Reclaimer;
 import dev.ebb.djl.hooks.Hooks;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -38,7 +43,16 @@ public final class EbbRuntime implements Control {
         Hooks.install(new HookTarget());
         problem = null;
         System.setProperty(FirstCopy.STARTED, "true");
+        tellFlightRecorder();
         Properties.apply();
+    }
+
+    private static void tellFlightRecorder() {
+        try {
+            FlightEvents.install();
+        } catch (LinkageError e) {
+            return; // a JVM without it
+        }
     }
 
     /** Why Ebb does nothing, for all calls that follow. */
@@ -217,6 +231,53 @@ public final class EbbRuntime implements Control {
         if (books.get("created") != sum) {
             throw new EbbException("[audit] created is not the sum of what became of it: " + books);
         }
+    }
+
+    @Override
+    public void recordStart(String file, String how, String most) {
+        require("record");
+        Recorder.start(file, how, most);
+    }
+
+    @Override
+    public void recordMode(String how) {
+        require("record");
+        Recorder.mode(how);
+    }
+
+    @Override
+    public void recordMark(String text) {
+        require("record");
+        Recorder.mark(text);
+    }
+
+    @Override
+    public void recordStop() {
+        require("record");
+        Recorder.stop();
+    }
+
+    @Override
+    public List<Map<String, Object>> metrics() {
+        return works() ? Metrics.read() : List.of();
+    }
+
+    @Override
+    public long parse(String size) {
+        require("parse");
+        return Devices.parse(size);
+    }
+
+    @Override
+    public String why(Object array, boolean evenIfLarge) {
+        require("why");
+        return Holders.of(Objects.requireNonNull(array, "[why] an array is needed"), evenIfLarge);
+    }
+
+    @Override
+    public Map<String, String> holders(String place, boolean evenIfLarge) {
+        require("holders");
+        return Holders.ofPlaces(Objects.requireNonNull(place, "[holders] a place is needed"), evenIfLarge);
     }
 
     /** Entries of everything that tracks, for tests: none of it may grow with the arrays that come and go. */

@@ -12,22 +12,12 @@ import java.nio.file.StandardCopyOption;
 /** The JNI library: Ebb's core behind {@code ebb.h}. */
 public final class Native {
 
-    private static final String LIBRARY = "libebb_jni.so";
-
     private Native() {}
 
     /** Loads the library from the jar and opens the context. Throws an {@link EbbException} that says what to do. */
     static void load() {
-        String platform = platform();
-        String resource = "/dev/ebb/djl/native/" + platform + "/" + LIBRARY;
-        try (InputStream library = Native.class.getResourceAsStream(resource)) {
-            if (library == null) {
-                throw new EbbException(
-                        "this ebb-djl jar has no library for "
-                                + platform
-                                + " (only Linux is supported); build one there with tools/build_jvm.sh");
-            }
-            System.load(extract(library).toString());
+        try {
+            System.load(unpack("libebb_jni", ".so").toString());
             open();
         } catch (IOException | UnsatisfiedLinkError e) {
             throw new EbbException(
@@ -44,12 +34,23 @@ public final class Native {
         return (system.startsWith("linux") ? "linux" : system.replace(' ', '_')) + "-" + processor;
     }
 
-    /** A loaded library needs no file: it is deleted when the JVM ends. */
-    private static Path extract(InputStream library) throws IOException {
-        Path file = Files.createTempFile("libebb_jni", ".so");
-        file.toFile().deleteOnExit();
-        Files.copy(library, file, StandardCopyOption.REPLACE_EXISTING);
-        return file;
+    /** A native part of the jar, as a file that is deleted when the JVM ends. */
+    public static Path unpack(String name, String suffix) throws IOException {
+        String platform = platform();
+        try (InputStream part = Native.class.getResourceAsStream("/dev/ebb/djl/native/" + platform + "/" + name + suffix)) {
+            if (part == null) {
+                throw new EbbException(
+                        "this ebb-djl jar has no "
+                                + (suffix.isEmpty() ? "tool " + name : "library")
+                                + " for "
+                                + platform
+                                + " (only Linux is supported); build one there with tools/build_jvm.sh");
+            }
+            Path file = Files.createTempFile(name, suffix);
+            file.toFile().deleteOnExit();
+            Files.copy(part, file, StandardCopyOption.REPLACE_EXISTING);
+            return file;
+        }
     }
 
     private static native void open();
@@ -58,13 +59,27 @@ public final class Native {
 
     public static native void deviceBudget(int device, long bytes, boolean strict);
 
+    /** In use, committed, the most that was committed, and the budget. */
+    public static native long[] deviceDescribe(int device);
+
     public static native long memoryLimit();
 
     public static native long parseBytes(String text);
 
     public static native long regionOpen(String name);
 
+    /** Classes whose names begin so are not the program's. */
+    public static native void passOver(String[] prefixes);
+
+    /** The site of this stack; 0: none of its frames is the program's; -1: it cannot be walked. */
+    public static native int siteHere(int frames);
+
     public static native int siteIntern(String text);
+
+    public static native String siteText(int site);
+
+    /** Those whose text has this in it. */
+    public static native int[] sitesWith(String part);
 
     public static native void adopt(long[] specs, int count, long[] handles);
 
@@ -100,6 +115,22 @@ public final class Native {
     public static native void trace(int level);
 
     static native String audit();
+
+    public static native void recordStart(String file, String program, int mode, long most);
+
+    public static native void recordMode(int mode);
+
+    public static native void recordMark(String text);
+
+    public static native void recordStop();
+
+    /** Bytes, events, lost events, and whether it gave up (1). */
+    public static native long[] recordInfo();
+
+    /** Whether the recording wants the site of an array of so many bytes. */
+    public static native boolean wantsSite(long bytes);
+
+    public static native void hostHeap(long bytes);
 
     /** Whether its static fields have their values. */
     public static native boolean isInitialized(Class<?> type);

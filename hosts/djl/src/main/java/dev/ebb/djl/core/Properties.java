@@ -1,6 +1,11 @@
 package dev.ebb.djl.core;
 
+import dev.ebb.djl.EbbException;
+import dev.ebb.djl.core.observe.Explanation;
+import dev.ebb.djl.core.observe.Recorder;
 import dev.ebb.djl.core.pressure.Devices;
+import dev.ebb.djl.metrics.EbbJmx;
+import dev.ebb.djl.metrics.EbbPrometheus;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -8,7 +13,10 @@ import java.util.List;
 public final class Properties {
 
     private static final List<String> NAMES =
-            List.of("budget", "strict", "trace", "reclaim", "report", "own", "malloc", "ownership");
+            List.of(
+                    "budget", "strict", "trace", "reclaim", "report", "own", "malloc", "ownership", "record.file", "record.max",
+                    "explain.after", "explain.why", "explain", "record", "jmx", "prometheus");
+    private static final String SERVING = "ai/djl/serving/ModelServer.class"; // shows Prometheus's default registry
     private static final int USUAL_SITES = 10;
     private static int reported; // 0: no report was asked for so far
 
@@ -35,6 +43,9 @@ public final class Properties {
     }
 
     static void apply() {
+        if (ClassLoader.getSystemResource(SERVING) != null && System.getProperty("ebb.prometheus") == null) {
+            System.setProperty("ebb.prometheus", "true");
+        }
         apply(NAMES);
     }
 
@@ -57,6 +68,13 @@ public final class Properties {
             case "report" -> report(value);
             case "own" -> isOn(name, value); // Staging reads it
             case "ownership" -> ownership(name, value);
+            case "record.file", "record.max" -> {} // read with record
+            case "explain.after" -> explainAfter(name, value);
+            case "explain.why" -> Explanation.why(is(name, value, "usual", "always", "never"));
+            case "explain" -> Explanation.want(isOn(name, value));
+            case "record" -> record(name, value);
+            case "jmx" -> register(isOn(name, value), EbbJmx::register, name);
+            case "prometheus" -> register(isOn(name, value), EbbPrometheus::register, name);
             default -> malloc(name, value);
         }
     }
@@ -90,6 +108,40 @@ public final class Properties {
         }
     }
 
+    private static void explainAfter(String name, String value) {
+        if (value.matches("[0-9]{1,6}(\\.[0-9]{1,3})?")) {
+            Explanation.firstLook(Double.parseDouble(value));
+        } else {
+            ignored(name, value, "seconds");
+        }
+    }
+
+    private static void record(String name, String value) {
+        String mode = is(name, value, "true", "false", "counters", "sampled", "full");
+        if (mode.isEmpty() || mode.equals("false")) {
+            return;
+        }
+        try {
+            Recorder.start(
+                    System.getProperty("ebb.record.file", "%n.ebbrec"),
+                    mode.equals("true") ? "sampled" : mode,
+                    System.getProperty("ebb.record.max"));
+        } catch (EbbException | IllegalArgumentException e) {
+            Messages.say("nothing is recorded: " + e.getMessage());
+        }
+    }
+
+    private static void register(boolean wanted, Runnable registration, String name) {
+        if (!wanted) {
+            return;
+        }
+        try {
+            registration.run();
+        } catch (LinkageError | RuntimeException e) {
+            Messages.say("-Debb." + name + " is ignored: " + e);
+        }
+    }
+
     private static void malloc(String name, String value) {
         if (is(name, value, "usual", "trim").equals("trim") && !Native.trimMalloc()) {
             Messages.say("-Debb.malloc=trim is ignored: it needs glibc");
@@ -107,7 +159,11 @@ public final class Properties {
                 return each;
             }
         }
-        Messages.say("-Debb." + name + "=" + value + " is ignored; allowed: " + String.join(", ", allowed));
+        ignored(name, value, allowed);
         return "";
+    }
+
+    private static void ignored(String name, String value, String... allowed) {
+        Messages.say("-Debb." + name + "=" + value + " is ignored; allowed: " + String.join(", ", allowed));
     }
 }

@@ -58,6 +58,8 @@ public final class Figures {
     private void measure() throws Exception {
         part("step", () -> ratio("JVM: MNIST step, batch 32, reclaim on / off (us)", 1.05, "step", 120));
         part("add", () -> ratio("JVM: add of 1 element, closed, reclaim on / off (us)", 1.25, "add", 200));
+        part("recorded", this::recorded);
+        part("why", this::why);
         part("watch", this::watching);
         part("careful", this::carefulCode);
         part("gradients", this::gradients);
@@ -67,9 +69,22 @@ public final class Figures {
         part("seed", this::seedsExample);
     }
 
-    private void ratio(String figure, double goal, String work, int pairs) throws Exception {
-        Fork.Result result = run(Fork.withAgent(), work, pairs);
+    private void ratio(String figure, double goal, Object... work) throws Exception {
+        Fork.Result result = run(Fork.withAgent(), work);
         row(figure, result.number("on"), result.number("off"), result.number("ratio"), goal);
+    }
+
+    /** This thread's time; the recording's own threads are not in it. */
+    private void recorded() throws Exception {
+        ratio("JVM: add of 1 element, closed, recorded sampled / not (us)", 1.05, "recorded-add", "sampled", 200);
+        ratio("JVM: MNIST step, batch 32, recorded sampled / not (us)", 1.01, "recorded-step", "sampled", 60);
+        ratio("JVM: add of 1 element, closed, recorded full / not (us)", 2.5, "recorded-add", "full", 100);
+        ratio("JVM: MNIST step, batch 32, recorded full / not (us)", 1.1, "recorded-step", "full", 60);
+    }
+
+    private void why() throws Exception {
+        double seconds = run(Fork.reclaiming().flag("-Xmx900m"), "why", 500).number("seconds");
+        row("JVM: why, heap of 500 MB (s)", seconds, null, seconds, 10.0);
     }
 
     private void watching() throws Exception {

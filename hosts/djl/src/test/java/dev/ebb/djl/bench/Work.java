@@ -11,13 +11,18 @@ import ai.djl.training.Trainer;
 import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.dataset.Batch;
 import dev.ebb.djl.Ebb;
+import dev.ebb.djl.Recording;
 import dev.ebb.djl.mnist.Mnist;
 import dev.ebb.djl.mnist.MnistTraining;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One piece of work, measured in a JVM of its own: prints lines {@code name=value}. Pairs take turns within it, so
@@ -36,8 +41,11 @@ public final class Work {
 
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
-            case "step" -> steps(Integer.parseInt(arguments[1]));
-            case "add" -> adds(Integer.parseInt(arguments[1]));
+            case "step" -> steps(Integer.parseInt(arguments[1]), Ebb::reclaim);
+            case "add" -> adds(Integer.parseInt(arguments[1]), Ebb::reclaim);
+            case "recorded-step" -> steps(Integer.parseInt(arguments[2]), recording(arguments[1]));
+            case "recorded-add" -> adds(Integer.parseInt(arguments[2]), recording(arguments[1]));
+            case "why" -> why(Integer.parseInt(arguments[1]));
             case "drop" -> dropping();
             case "close" -> closing();
             case "scope" -> scopes();
@@ -55,18 +63,37 @@ public final class Work {
         void run() throws Exception;
     }
 
-    /** Runs a block with reclaim on and off in turn; prints the medians and the median of the ratios. */
-    private static void pairs(int count, int perBlock, Block block) throws Exception {
+    /** What is on or off while a block runs. */
+    private interface Switch {
+        void set(boolean on) throws Exception;
+    }
+
+    /** A recording in this mode, or none. Reclaim is on. */
+    private static Switch recording(String mode) throws Exception {
+        Path file = Files.createTempFile("ebb-bench", ".ebbrec");
+        file.toFile().deleteOnExit();
+        Recording[] open = {null};
+        return on -> {
+            Ebb.reclaim(true);
+            if (open[0] != null) {
+                open[0].close();
+            }
+            open[0] = on ? Ebb.record(file.toString(), mode, null) : null;
+        };
+    }
+
+    /** Runs a block with the switch on and off in turn; prints the medians and the median of the ratios. */
+    private static void pairs(int count, int perBlock, Switch switched, Block block) throws Exception {
         for (int i = 0; i < Math.max(4, count / 10); i++) {
-            timed(i % 2 == 0, block);
+            timed(i % 2 == 0, switched, block);
         }
         Samples on = new Samples();
         Samples off = new Samples();
         Samples ratios = new Samples();
         for (int i = 0; i < count; i++) {
             boolean first = i % 2 == 0;
-            double one = timed(first, block);
-            double other = timed(!first, block);
+            double one = timed(first, switched, block);
+            double other = timed(!first, switched, block);
             on.add((first ? one : other) / perBlock);
             off.add((first ? other : one) / perBlock);
             ratios.add(first ? one / other : other / one);
@@ -78,8 +105,8 @@ public final class Work {
     }
 
     /** Processor time of this thread, which also frees what comes back: others' work on the machine does not count. */
-    private static double timed(boolean reclaiming, Block block) throws Exception {
-        Ebb.reclaim(reclaiming);
+    private static double timed(boolean on, Switch switched, Block block) throws Exception {
+        switched.set(on);
         long start = THREADS.getCurrentThreadCpuTime();
         block.run();
         return THREADS.getCurrentThreadCpuTime() - start;
@@ -87,7 +114,7 @@ public final class Work {
 
     // ---- training ------------------------------------------------------------------------------
 
-    private static void steps(int count) throws Exception {
+    private static void steps(int count, Switch switched) throws Exception {
         Mnist mnist = Mnist.read("train", 20_000);
         try (Model model = Model.newInstance("mlp")) {
             model.setBlock(MnistTraining.network());
@@ -101,7 +128,7 @@ public final class Work {
                                 .setSampling(32, false)
                                 .build();
                 Stepper stepper = new Stepper(trainer, dataset);
-                pairs(count, 20, () -> stepper.run(20));
+                pairs(count, 20, switched, () -> stepper.run(20));
             }
         }
     }
@@ -129,13 +156,33 @@ public final class Work {
         }
     }
 
+    // ---- who holds it --------------------------------------------------------------------------
+
+    private static final List<Object> HEAP = new ArrayList<>();
+
+    /** A heap of so many megabytes, of maps, texts and boxed numbers, and how long the question takes. */
+    private static void why(int megabytes) {
+        Runtime runtime = Runtime.getRuntime();
+        for (int i = 0; runtime.totalMemory() - runtime.freeMemory() < (long) megabytes << 20; i++) {
+            HEAP.add(new HashMap<>(Map.of("name", "customer " + i, "number", i * 1000L, "items", new ArrayList<>(List.of(i, i + 1)))));
+        }
+        try (NDManager manager = NDManager.newBaseManager()) {
+            NDArray array = manager.ones(ONE_ELEMENT);
+            HEAP.add(List.of(array));
+            long start = System.nanoTime();
+            String path = Ebb.why(array);
+            System.out.println("seconds=" + (System.nanoTime() - start) / 1e9);
+            System.out.println("path=" + path);
+        }
+    }
+
     // ---- small operations ----------------------------------------------------------------------
 
-    private static void adds(int count) throws Exception {
+    private static void adds(int count, Switch switched) throws Exception {
         try (NDManager manager = NDManager.newBaseManager()) {
             NDArray a = manager.ones(new Shape(1));
             NDArray b = manager.ones(new Shape(1));
-            pairs(count, 2_000, () -> addAndClose(a, b, 2_000));
+            pairs(count, 2_000, switched, () -> addAndClose(a, b, 2_000));
         }
     }
 

@@ -16,7 +16,7 @@ public final class Books {
         Object handle = watch.handle();
         watch.bytes = handle == null ? 0 : watch.adapter.bytes(array, handle);
         watch.device = Devices.several() ? Devices.idOf(watch.adapter.deviceOf(array), device) : device;
-        if (Sites.wanted()) {
+        if (Sites.wanted(watch.bytes)) {
             watch.site = Sites.here();
         }
         if (LeakWatch.watching()) {

@@ -1,6 +1,7 @@
 package dev.ebb.djl.core.pressure;
 
 import dev.ebb.djl.core.Native;
+import dev.ebb.djl.core.observe.FlightEvents;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
@@ -21,13 +22,17 @@ public final class Collector {
     public static void collect() {
         ReferenceQueue<Object> queue = new ReferenceQueue<>();
         WeakReference<Object> sentinel = new WeakReference<>(new Object(), queue);
-        if (!Native.forceCollection()) {
-            System.gc();
-        }
+        FlightEvents.collection(Collector::force);
         if (!Native.awaitReferences() || !sentinel.refersTo(null)) {
             await(sentinel);
         }
         ignored = !sentinel.refersTo(null);
+    }
+
+    private static void force() {
+        if (!Native.forceCollection()) {
+            System.gc();
+        }
     }
 
     /** Without the JDK's help: until a reference that was dead before the collection has been handled. */

@@ -2,6 +2,7 @@ package dev.ebb.djl.core.pressure;
 
 import dev.ebb.djl.core.Native;
 import dev.ebb.djl.core.books.Stripe;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** DJL's devices as the core's, and their budgets. */
@@ -34,6 +35,11 @@ public final class Devices {
         return several;
     }
 
+    /** DJL's text for each, and the core's number. */
+    public static Map<String, Integer> all() {
+        return IDS;
+    }
+
     /** One of them: where the error does not say which device is full. */
     static int any() {
         return IDS.values().iterator().next();
@@ -52,7 +58,7 @@ public final class Devices {
         return usual != 0 ? usual : Math.max(1, Native.memoryLimit() / DEFAULT_SHARE);
     }
 
-    static long parse(String text) {
+    public static long parse(String text) {
         long bytes;
         try {
             bytes = Native.parseBytes(text == null ? "" : text);

@@ -2,6 +2,7 @@ package dev.ebb.djl.core.pressure;
 
 import dev.ebb.djl.core.Native;
 import dev.ebb.djl.core.books.Books;
+import dev.ebb.djl.core.observe.Explanation;
 import dev.ebb.djl.core.watching.Reclaimer;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -66,6 +67,7 @@ public final class OutOfMemory {
     }
 
     private static Throwable explained(Throwable thrown, String how) {
+        Explanation.ask("out of memory: " + how);
         String text = thrown.getMessage() + "\n" + MARK + " " + how + ". " + Native.report(SITES, false);
         try {
             return thrown.getClass().getConstructor(String.class, Throwable.class).newInstance(text, thrown);

@@ -1,22 +1,20 @@
 package dev.ebb.djl.core.books;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ebb.djl.Memory;
 import dev.ebb.djl.core.Control;
 import java.lang.reflect.RecordComponent;
-import java.util.Arrays;
-import java.util.stream.Collectors;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The books' columns go from the core to {@link Memory} by name. */
 class ColumnsTest {
     @Test
     void everyColumnOfMemoryIsRead() {
-        assertEquals(
-                Arrays.stream(Memory.class.getRecordComponents())
-                        .map(RecordComponent::getName)
-                        .collect(Collectors.toSet()),
-                Control.current().memory(null).keySet());
+        Set<String> read = Control.current().memory(null).keySet();
+        for (RecordComponent column : Memory.class.getRecordComponents()) {
+            assertTrue(read.contains(column.getName()), column.getName());
+        }
     }
 }

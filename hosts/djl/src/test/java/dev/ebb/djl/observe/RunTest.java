@@ -1,0 +1,93 @@
+package dev.ebb.djl.observe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ebb.djl.support.Fork;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code java -jar ebb-djl.jar run -- java ...}: line and holder of what grows, nothing of what does not. */
+@Tag("once")
+class RunTest {
+    private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+
+    @TempDir Path folder;
+
+    private Fork under(String... options) {
+        return Fork.stock()
+                .prefix(JAVA, "-jar", Fork.agent().toString(), "run", "--after", "2", "--out", folder + "/a.ebbrec")
+                .prefix(options)
+                .prefix("--")
+                .flag("-Xmx512m");
+    }
+
+    private Fork.Result run(String what, String how, int seconds, String... options) throws Exception {
+        Fork.Result result = under(options).run(Growing.class, what, how, seconds);
+        assertEquals(0, result.status(), result.text());
+        assertTrue(result.text().contains("ended well"), result.text());
+        assertTrue(Files.size(folder.resolve("a.ebbrec")) > 1000, result.text());
+        return result;
+    }
+
+    @Test
+    void aTrainerThatKeepsItsOutputsIsNamed() throws Exception {
+        String said = run("trainer", "leak", 8).text();
+        assertTrue(said.contains("growing +"), said);
+        assertTrue(said.matches("(?s).*growing \\+[^:]*: Growing\\.step \\(Growing\\.java:\\d+\\).*"), said);
+        assertTrue(said.contains("(Growing$History) -> .outputs (ArrayList) -> [] (PtNDArray)"), said);
+        assertTrue(said.contains("given back)"), said);
+    }
+
+    @Test
+    void aPoolThatKeepsItsAnswersIsNamed() throws Exception {
+        String said = run("pool", "leak", 8).text();
+        assertTrue(said.matches("(?s).*growing \\+[^:]*: Growing\\.answer \\(Growing\\.java:\\d+\\).*"), said);
+        assertTrue(said.contains("held by: Growing.ANSWERS (HashMap) -> [] (NDList) -> [] (PtNDArray)"), said);
+    }
+
+    @Test
+    void carelessButCleanOnesAreFlat() throws Exception {
+        for (String what : List.of("trainer", "pool")) {
+            String said = run(what, "clean", 6).text();
+            assertTrue(said.contains("[ebb] flat at "), said);
+            assertFalse(said.contains("growing"), said);
+        }
+    }
+
+    @Test
+    void pastTheBudgetItIsExplained() throws Exception {
+        String said = run("pool", "leak", 5, "--budget", "8MB", "--no-why").text();
+        assertTrue(said.contains("asked for by this warning: "), said);
+    }
+
+    @Test
+    void whatIsNoJavaHandsItOn() throws Exception {
+        Fork.Result result =
+                Fork.stock()
+                        .prefix(JAVA, "-jar", Fork.agent().toString(), "run", "--out", folder + "/%n-%p.ebbrec", "--", "env")
+                        .run(Growing.class, "pool", "clean", 2);
+        assertEquals(0, result.status(), result.text());
+        try (var files = Files.list(folder)) {
+            List<String> names = files.map(file -> file.getFileName().toString()).toList();
+            assertEquals(1, names.size(), names + result.text());
+            assertTrue(names.get(0).matches("Growing-\\d+\\.ebbrec"), names.toString());
+        }
+    }
+
+    @Test
+    void theStatusIsThePrograms() throws Exception {
+        assertEquals(1, under().run("dev.ebb.djl.NoSuchProgram").status());
+        Fork.Result wrong = Fork.stock().prefix(JAVA, "-jar", Fork.agent().toString(), "run", "--color", "--").run(Growing.class);
+        assertEquals(2, wrong.status(), wrong.text());
+        assertTrue(wrong.text().contains("--color is no option"), wrong.text());
+        Fork.Result absent =
+                Fork.stock().prefix(JAVA, "-jar", Fork.agent().toString(), "run", "--", "/no/such/command").run(Growing.class);
+        assertEquals(2, absent.status(), absent.text());
+    }
+}
