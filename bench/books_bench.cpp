@@ -6,6 +6,7 @@
 
 #include "ebb/tensor/context.hpp"
 #include "support/figures.hpp"
+#include "tensor/tensor_record.hpp"
 
 namespace ebb::bench {
 namespace {

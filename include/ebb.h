@@ -511,6 +511,8 @@ typedef struct ebb_memory {
   uint64_t collect_ns, collect_max_ns;
   /* how long the oldest death notice of a drain had waited: in the last drain, and at most */
   uint64_t lag_last_ns, lag_max_ns;
+  /* of system memory: what the records of tensors, data and regions need, on all devices */
+  uint64_t record_bytes;
 } ebb_memory;
 
 /* One context's books; device 0: all devices. context 0: all contexts, ended ones included. */

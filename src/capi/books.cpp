@@ -52,6 +52,7 @@ ebb_memory to_c(const MemoryReading& reading) {
   out.collect_max_ns = reading.collections.longest_ns;
   out.lag_last_ns = reading.lag_last_ns;
   out.lag_max_ns = reading.lag_max_ns;
+  out.record_bytes = reading.record_bytes;
   return out;
 }
 

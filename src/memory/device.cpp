@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::size_t kEverything = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostCapacity = std::size_t{1} << (sizeof(std::size_t) == 8 ? 40 : 30);
+constexpr unsigned kPagesBits = 32;  // of Device::records_
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint64_t kPagesMask = (std::uint64_t{1} << kPagesBits) - 1;
 
 constinit std::array<std::atomic<HeapMaker>, kDeviceKinds> heap_makers{};
 constinit std::atomic<const DeviceBooks*> device_books{nullptr};
@@ -178,6 +181,7 @@ class DeviceRegistry {
     device.openings_ = 1;
     const DeviceId id = generations_[device.index()] * kMaxDevices + device.index();
     device.id_.store(id, std::memory_order_release);
+    device.records_.store(std::uint64_t{id} << kPagesBits);
     device.callable_.store(id, std::memory_order_release);
     found_[device.index()].store(&device, std::memory_order_release);
     return device;
@@ -198,6 +202,7 @@ class DeviceRegistry {
       throw;
     }
     device.id_.store(0, std::memory_order_release);
+    device.records_.store(0);
     device.openings_ = 0;
     ++generations_[device.index()];
     found_[device.index()].store(nullptr, std::memory_order_release);
@@ -291,9 +296,67 @@ void Device::set_budget(std::uint64_t bytes, BudgetMode mode) {
   if (over_committed()) trim_to_budget();
 }
 
-void Device::apply_limit() noexcept {
+// What the heap may commit: the limit, less the records.
+std::size_t Device::heap_limit() const noexcept {
   const std::uint64_t bytes = limit();
-  limit_->set_limit(bytes == 0 || bytes > capacity_ ? capacity_ : std::size_t(bytes));
+  const std::uint64_t left = bytes - std::min(bytes, record_bytes());
+  return bytes == 0 || left > capacity_ ? capacity_ : std::size_t(left);
+}
+
+// Whoever changes what the limit is made of looks again after setting it, so the last one is right.
+void Device::apply_limit() noexcept {
+  do {
+    limit_->set_limit(heap_limit());
+  } while (limit_->limit() != heap_limit());
+}
+
+// ---- records
+
+std::uint64_t Device::whole_granules(std::uint64_t records) const noexcept {
+  if (kind_ != DeviceKind::kSystem) return 0;
+  const std::uint64_t bytes = (records & kPagesMask) * kPageBytes;
+  return bytes - bytes % heap_->traits().granule;
+}
+
+bool Device::allows(std::uint64_t records) const noexcept {
+  const std::uint64_t bytes = limit(), counted = whole_granules(records);
+  if (bytes == 0 || counted == record_bytes()) return true;
+  return counted <= bytes && limit_->committed() <= bytes - counted;
+}
+
+bool Device::has_room_for_records(std::size_t bytes) const noexcept {
+  return kind_ != DeviceKind::kSystem || allows(records_.load() + bytes / kPageBytes);
+}
+
+std::optional<DeviceId> Device::charge_records(std::size_t bytes) noexcept {
+  const DeviceId payer = id();
+  if (kind_ != DeviceKind::kSystem || payer == 0) return DeviceId{0};
+  std::uint64_t seen = records_.load();
+  std::uint64_t after = 0;
+  do {
+    after = seen + bytes / kPageBytes;
+    if (seen >> kPagesBits != payer) return DeviceId{0};
+    if (!allows(after)) return std::nullopt;
+  } while (!records_.compare_exchange_weak(seen, after));
+  if (whole_granules(after) != whole_granules(seen)) apply_limit();
+  return payer;
+}
+
+void Device::refund_records(DeviceId payer, std::size_t bytes) noexcept {
+  Device* device = payer == 0 ? nullptr : at(payer % kMaxDevices);
+  if (device == nullptr) return;
+  std::uint64_t seen = device->records_.load();
+  std::uint64_t after = 0;
+  do {
+    after = seen - bytes / kPageBytes;
+    if (seen >> kPagesBits != payer) return;
+  } while (!device->records_.compare_exchange_weak(seen, after));
+  if (device->whole_granules(after) != device->whole_granules(seen)) device->apply_limit();
+}
+
+void Device::let_records_pass() noexcept {
+  const std::uint64_t granule = heap_->traits().granule;
+  set_ceiling(std::max(ceiling(), limit_->committed() + record_bytes() + granule));
 }
 
 void Device::set_ceiling(std::uint64_t bytes) noexcept {
@@ -305,7 +368,7 @@ void Device::set_ceiling(std::uint64_t bytes) noexcept {
 Block Device::allocate_past_budget(std::size_t bytes, StreamId stream) noexcept {
   limit_->set_limit(capacity_);
   const Block block = pool_->allocate(bytes, stream);
-  set_ceiling(std::max<std::uint64_t>(ceiling(), limit_->committed()));
+  set_ceiling(std::max<std::uint64_t>(ceiling(), limit_->committed() + record_bytes()));
   return block;
 }
 

@@ -26,11 +26,16 @@ class OrphanQueue {
   };
 
   Push push(T& slot, std::uint64_t name) noexcept {
+    return mark(slot, name) ? link(slot) : Push::kDropped;
+  }
+  // The two steps of a push. From the first on the slot stays in its table until it is taken off
+  // the queue of that table's owner: who has marked it must link it there.
+  static bool mark(T& slot, std::uint64_t name) noexcept {
     auto expected = static_cast<std::uint32_t>(generation_of(name) << 1);
-    if (!slot.word.compare_exchange_strong(expected, expected | 1u, std::memory_order_acq_rel,
-                                           std::memory_order_relaxed)) {
-      return Push::kDropped;
-    }
+    return slot.word.compare_exchange_strong(expected, expected | 1u, std::memory_order_acq_rel,
+                                             std::memory_order_relaxed);
+  }
+  Push link(T& slot) noexcept {
     slot.link.store(pending(), std::memory_order_relaxed);
     T* before = head_.exchange(&slot, std::memory_order_acq_rel);
     slot.link.store(before, std::memory_order_release);
@@ -49,6 +54,12 @@ class OrphanQueue {
     if (next == pending()) return nullptr;
     chain_.store(next, std::memory_order_relaxed);
     return slot;
+  }
+
+  // Empties it without touching what was in it. Pre: no other thread.
+  void forget() noexcept {
+    head_.store(nullptr, std::memory_order_relaxed);
+    chain_.store(nullptr, std::memory_order_relaxed);
   }
 
   // Whether something waits: exact for the consumer, a hint on any other thread. Also true for what

@@ -55,13 +55,18 @@ class WaitingList {
 template <typename T>
 class Reclaim {
  public:
-  void notice(T& slot, std::uint64_t name) noexcept {
-    if (queue_.push(slot, name) == OrphanQueue<T>::Push::kFirst) {
+  // Pre: the notice has marked it, and the record is of this owner's table.
+  void notice(T& slot) noexcept {
+    if (queue_.link(slot) == OrphanQueue<T>::Push::kFirst) {
       first_notice_.store(steady_ns(), std::memory_order_relaxed);
     }
   }
   bool noticed() const noexcept { return queue_.noticed(); }
   std::uint64_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+
+  // In the child of a fork, where those that were linking their notices are gone: whatever is marked
+  // and not kept has to be noticed again. Pre: no other thread.
+  void forget_queue() noexcept { queue_.forget(); }
 
   // The next record off the queue; null: none has come. It may have ended since.
   T* pop() noexcept {

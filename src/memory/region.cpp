@@ -1,9 +1,11 @@
 #include "memory/region.hpp"
 
+#include "ebb/base/error.hpp"
+
 namespace ebb {
 
 RegionTree::RegionTree() {
-  root_ = &regions_.acquire();
+  root_ = &acquire();
   *static_cast<Owned*>(&root_->owned) = {&root_->owned, &root_->owned, root_, 0};
   root_->parent = root_->first_child = nullptr;
   root_->owned_count = root_->child_count = 0;
@@ -18,8 +20,20 @@ RegionTree::~RegionTree() {
   regions_.release(*root_);
 }
 
+Region& RegionTree::acquire() {
+  try {
+    return regions_.acquire();
+  } catch (const NoRecord&) {
+    throw OutOfMemory(
+        fmt::format("[open] no name is left for one more region: {} are open in this context, {} "
+                    "are allowed in "
+                    "all together, {} at a time. Close those that are not needed",
+                    regions_.live(), SlotSpace<Region>::most_names(), kChunkSlots));
+  }
+}
+
 Region& RegionTree::open(Region& parent, SiteId label) {
-  Region& region = regions_.acquire();
+  Region& region = acquire();
   region.owned = {&region.owned, &region.owned, &region, 0};
   region.first_child = nullptr;
   region.owned_count = region.child_count = 0;
@@ -87,7 +101,7 @@ Region* RegionTree::finish(Region& doomed) noexcept {
 
 std::uint64_t RegionTree::owned_count() noexcept {
   std::uint64_t sum = 0;
-  for (std::size_t c = 0; c < regions_.chunk_count(); ++c) {
+  for (std::size_t c = 0; c < chunk_end(); ++c) {
     for (const Region& region : regions_.chunk(c)) sum += region.owned_count;
   }
   return sum;

@@ -58,8 +58,9 @@ class RegionTree {
   Region* find(RegionId id) const noexcept { return regions_.find(id); }
   bool has_ended(RegionId id) const noexcept { return regions_.has_ended(id); }
   std::size_t open_count() const noexcept { return regions_.live() - 1; }  // without the root
+  std::size_t bytes() const noexcept { return regions_.bytes(); }          // of their records
 
-  // Throws std::bad_alloc; then nothing has changed.
+  // Throws OutOfMemory if there are too many, std::bad_alloc; then nothing has changed.
   Region& open(Region& parent, SiteId label);
   // Pre: not the root. From now on the region is doomed: its name is stale.
   void begin_close(Region& region) noexcept;
@@ -78,7 +79,7 @@ class RegionTree {
   static Region& shorter_lived(Region& a, Region& b) noexcept;
 
   // The regions in pieces, for walks that give the lock back between them.
-  std::size_t chunk_count() const noexcept { return regions_.chunk_count(); }
+  static std::size_t chunk_end() noexcept { return SlotTable<Region>::chunk_end(); }
   template <typename Visit>
   void for_each_in(std::size_t chunk, Visit&& visit) {
     for (Region& region : regions_.chunk(chunk)) {
@@ -89,6 +90,7 @@ class RegionTree {
   std::uint64_t owned_count() noexcept;
 
  private:
+  Region& acquire();
   void adopt_child(Region& parent, Region& child) noexcept;
   static void drop_child(Region& child) noexcept;
   static void doom(Region& region) noexcept;

@@ -6,24 +6,22 @@
 // ever rises. A slot whose generation is used up is retired for good, so no name ever comes twice:
 // that costs one slot in 268 million records made in it.
 //
-// Slots come in chunks from a process-wide SlotSpace, which knows for any name the chunk and so the
-// table it belongs to: that is what lets a death notice arrive as a bare name, on any thread. Each
-// table (one a context) owns its chunks and gives them to the next table when it ends.
+// Slots come in chunks from a process-wide stock (memory/record_chunk.hpp). SlotSpace knows for any
+// name the chunk and so the table it belongs to: that is what lets a death notice arrive as a bare
+// name, on any thread. A table (one a context) has the chunks in which it has records; those without
+// go back to the stock, for any table.
 //
-// Threads: acquire, release and find need the lock of whoever owns the table. SlotSpace::find_slot
-// is lock-free.
+// Threads: acquire, release and find need the lock of whoever owns the table. SlotSpace is lock-free.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
-#include <new>
-#include <vector>
+#include <span>
 
 #include "ebb/base/atomic.hpp"
 #include "ebb/base/check.hpp"
+#include "memory/record_pool.hpp"
 
 namespace ebb {
 
@@ -47,6 +45,12 @@ struct SlotHeader {
   std::uint64_t name() const noexcept {
     return std::uint64_t{generation()} << kSlotIndexBits | index;
   }
+  // As the slot of that index, free, its generation not below the floor. False: none is left.
+  bool prepare(std::uint32_t place, std::uint32_t floor) noexcept {
+    index = place;
+    if (generation() < floor) word.store(floor << 1, std::memory_order_relaxed);
+    return generation() <= kLastGeneration;
+  }
 };
 
 constexpr std::uint32_t index_of(std::uint64_t name) noexcept {
@@ -56,111 +60,72 @@ constexpr std::uint64_t generation_of(std::uint64_t name) noexcept {
   return name >> kSlotIndexBits;
 }
 
+inline constexpr std::size_t kChunkSlots = 1024;
+inline constexpr std::size_t kMostSlotChunks = (std::size_t{1} << kSlotIndexBits) / kChunkSlots;
+
 template <typename T>
 class SlotTable;
 
+// The slots of all tables.
 template <typename T>
 class SlotSpace {
  public:
-  static constexpr unsigned kChunkBits = 10;
-  static constexpr std::size_t kChunkSlots = std::size_t{1} << kChunkBits;
-  static constexpr std::size_t kMostChunks = std::size_t{1} << (kSlotIndexBits - kChunkBits);
-
-  struct Chunk {
-    atomic<SlotTable<T>*> table{nullptr};
-    Chunk* next_spare = nullptr;
-    std::array<T, kChunkSlots> slots;
-  };
-
-  constexpr SlotSpace() = default;
-  static SlotSpace& instance() noexcept;
+  using Pool = RecordPool<T, kChunkSlots, kMostSlotChunks>;
+  using Chunk = typename Pool::Chunk;
+  static auto& stock() noexcept { return Pool::stock(); }
+  static std::size_t most_names() noexcept { return stock().most() * kChunkSlots; }
 
   // The slot a name points at, whatever lives there now; null if no such slot was ever made.
-  T* find_slot(std::uint64_t name) const noexcept {
+  static T* find_slot(std::uint64_t name) noexcept {
     Chunk* chunk = find_chunk(name);
-    return chunk == nullptr ? nullptr : &chunk->slots[index_of(name) & (kChunkSlots - 1)];
+    return chunk == nullptr ? nullptr : &chunk->records[index_of(name) % kChunkSlots];
   }
-  // Whether any table ever gave out that name and the record has ended since.
-  bool has_ended(std::uint64_t name) const noexcept {
-    const T* slot = find_slot(name);
+  // Whether a table may have given out that name, and the record has ended since. Where the slot's
+  // memory has gone since, the floor knows: it is noted before that, and read after the slot.
+  static bool has_ended(std::uint64_t name) noexcept {
+    const Chunk* chunk = find_chunk(name);
+    if (chunk == nullptr) return false;
+    const std::size_t i = index_of(name) % kChunkSlots;
+    const std::uint32_t here = chunk->records[i].word.load(std::memory_order_acquire) >> 1;
+    const std::uint32_t floor = chunk->floors[i / Chunk::kGroup].load(std::memory_order_acquire);
     const std::uint64_t generation = generation_of(name);
-    return slot != nullptr && (generation & 1u) != 0 && generation < slot->generation();
+    return (generation & 1u) != 0 && generation < std::max(here, floor);
   }
-  SlotTable<T>* table_of(std::uint64_t name) const noexcept {
-    Chunk* chunk = find_chunk(name);
-    return chunk == nullptr ? nullptr : chunk->table.load(std::memory_order_acquire);
+  static SlotTable<T>* table_of(std::uint64_t name) noexcept {
+    const Chunk* chunk = find_chunk(name);
+    return chunk == nullptr ? nullptr : owner(*chunk);
   }
 
  private:
   friend class SlotTable<T>;
 
-  Chunk* find_chunk(std::uint64_t name) const noexcept {
-    return chunks_[index_of(name) >> kChunkBits].load(std::memory_order_acquire);
+  static Chunk* find_chunk(std::uint64_t name) noexcept {
+    return stock().find(index_of(name) / kChunkSlots);
   }
-  // Throws std::bad_alloc, also when all 2^24 slots are taken.
-  Chunk& take_chunk(SlotTable<T>* table) {
-    std::lock_guard guard(mutex_);
-    Chunk* chunk = spares_;
-    if (chunk != nullptr) {
-      spares_ = chunk->next_spare;
-    } else {
-      chunk = make_chunk();
-    }
-    chunk->table.store(table, std::memory_order_release);
-    return *chunk;
+  static SlotTable<T>* owner(const Chunk& chunk) noexcept {
+    void* const pool = chunk.owner.load(std::memory_order_acquire);
+    return static_cast<SlotTable<T>*>(static_cast<Pool*>(pool));
   }
-  void give_chunk(Chunk& chunk) noexcept {
-    std::lock_guard guard(mutex_);
-    chunk.table.store(nullptr, std::memory_order_release);
-    chunk.next_spare = spares_;
-    spares_ = &chunk;
-  }
-  Chunk* make_chunk() {
-    if (used_ == kMostChunks) throw std::bad_alloc();
-    Chunk* chunk = std::make_unique<Chunk>().release();  // lives as long as the process
-    const auto base = static_cast<std::uint32_t>(used_ << kChunkBits);
-    for (std::uint32_t i = 0; i < kChunkSlots; ++i) chunk->slots[i].index = base + i;
-    chunks_[used_++].store(chunk, std::memory_order_release);
-    return chunk;
-  }
-
-  std::array<atomic<Chunk*>, kMostChunks> chunks_{};
-  std::mutex mutex_;
-  Chunk* spares_ = nullptr;
-  std::size_t used_ = 0;
 };
 
-// One for the process and each kind of record, there before any code runs and after the statics
-// have gone: notices may come late.
 template <typename T>
-inline constinit SlotSpace<T> slot_space{};
-
-template <typename T>
-SlotSpace<T>& SlotSpace<T>::instance() noexcept {
-  return slot_space<T>;
-}
-
-template <typename T>
-class SlotTable {
+class SlotTable : SlotSpace<T>::Pool {
  public:
   using Space = SlotSpace<T>;
+  using Pool = typename Space::Pool;
+  using Pool::bytes;
+  using Pool::chunks;
+  using Pool::has_room;
   SlotTable() = default;
-  SlotTable(const SlotTable&) = delete;
-  SlotTable& operator=(const SlotTable&) = delete;
   ~SlotTable() { clear(); }
 
-  // A live record with a name never used before; its fields are as the last record left them.
-  // Throws std::bad_alloc and then nothing has changed.
-  T& acquire() {
-    T* slot = free_;
-    if (slot != nullptr) [[likely]] {
-      free_ = slot->link.load(std::memory_order_relaxed);
-    } else {
-      slot = take_fresh();
-    }
-    advance(*slot);
+  // A live record with a name never used before. As RecordPool::acquire.
+  T& acquire(Device* payer = nullptr) {
+    T& slot = Pool::acquire(payer);
+    // Released: a notice that finds the name finds the table it is in.
+    slot.word.store(slot.word.load(std::memory_order_relaxed) + 2, std::memory_order_release);
     ++live_;
-    return *slot;
+    return slot;
   }
 
   // Makes the record's name stale. True if the slot is also free for reuse; false while a death
@@ -183,61 +148,53 @@ class SlotTable {
   void recycle(T& slot) noexcept {
     const std::uint32_t generation = slot.generation();
     slot.word.store(generation << 1, std::memory_order_relaxed);
-    if (generation > kLastGeneration) return;  // retired
-    slot.link.store(free_, std::memory_order_relaxed);
-    free_ = &slot;
+    if (generation > kLastGeneration) [[unlikely]]
+      return Pool::retire(slot);
+    Pool::release(slot);
   }
 
   // The live record of that name in this table, or null.
   T* find(std::uint64_t name) const noexcept {
-    auto* chunk = Space::instance().find_chunk(name);
-    if (chunk == nullptr || chunk->table.load(std::memory_order_relaxed) != this) return nullptr;
-    T& slot = chunk->slots[index_of(name) & (Space::kChunkSlots - 1)];
+    auto* chunk = Space::find_chunk(name);
+    if (chunk == nullptr || !owns(*chunk)) return nullptr;
+    T& slot = chunk->records[index_of(name) % kChunkSlots];
     return slot.generation() == generation_of(name) && slot.live() ? &slot : nullptr;
   }
-  // Whether the name, in a chunk of this table, was given out and the record has ended since.
-  bool has_ended(std::uint64_t name) const noexcept {
-    return Space::instance().has_ended(name) && owns(name);
+  // Whether a table may have given out that name and the record has ended: this one, or, where the
+  // chunk has changed hands since, any.
+  static bool has_ended(std::uint64_t name) noexcept { return Space::has_ended(name); }
+  // The slot of a name that has ended, while nobody has used it since; null otherwise.
+  const T* find_ended(std::uint64_t name) const noexcept {
+    auto* chunk = Space::find_chunk(name);
+    if (chunk == nullptr || !owns(*chunk)) return nullptr;
+    const T& slot = chunk->records[index_of(name) % kChunkSlots];
+    return slot.generation() == generation_of(name) + 1 ? &slot : nullptr;
   }
 
   std::size_t live() const noexcept { return live_; }
-  std::size_t chunk_count() const noexcept { return chunks_.size(); }
-  // The slots of one chunk, live or not: for walks that take the lock a chunk at a time.
-  std::array<T, Space::kChunkSlots>& chunk(std::size_t i) noexcept { return chunks_[i]->slots; }
+  // For walks that take the lock a chunk at a time: the chunks of all tables, whether one is this
+  // table's (a hint outside the lock: it is, if it was and has a record since), its slots, live or
+  // not.
+  static std::size_t chunk_end() noexcept { return Space::stock().made(); }
+  bool has_chunk(std::size_t i) const noexcept { return owns(*Space::stock().find(i)); }
+  std::span<T> chunk(std::size_t i) noexcept {
+    auto* chunk = Space::stock().find(i);
+    return owns(*chunk) ? std::span<T>(chunk->records.data(), chunk->fresh) : std::span<T>();
+  }
 
-  // Gives all chunks to the next table. Pre: no record lives, none is queued.
+  // Gives all chunks back. Pre: no record lives, none is queued.
   void clear() noexcept {
     EBB_CHECK(live_ == 0);
-    for (auto* chunk : chunks_) Space::instance().give_chunk(*chunk);
-    chunks_.clear();
-    free_ = nullptr;
-    fresh_ = fresh_end_ = nullptr;
+    Pool::clear();
   }
 
  private:
-  bool owns(std::uint64_t name) const noexcept { return Space::instance().table_of(name) == this; }
-  T* take_fresh() {
-    while (true) {
-      if (fresh_ == fresh_end_) add_chunk();
-      T* slot = fresh_++;
-      if (slot->generation() <= kLastGeneration) return slot;  // not retired by an earlier table
-    }
-  }
-  void add_chunk() {
-    chunks_.reserve(chunks_.size() + 1);
-    auto& chunk = Space::instance().take_chunk(this);
-    chunks_.push_back(&chunk);
-    fresh_ = chunk.slots.data();
-    fresh_end_ = fresh_ + chunk.slots.size();
-  }
-  static void advance(T& slot) noexcept {
-    slot.word.store(slot.word.load(std::memory_order_relaxed) + 2, std::memory_order_relaxed);
+  friend class SlotSpace<T>;
+
+  bool owns(const typename Space::Chunk& chunk) const noexcept {
+    return chunk.owner.load(std::memory_order_relaxed) == static_cast<const Pool*>(this);
   }
 
-  std::vector<typename Space::Chunk*> chunks_;
-  T* free_ = nullptr;
-  T* fresh_ = nullptr;  // slots of the newest chunk that this table has not used yet
-  T* fresh_end_ = nullptr;
   std::size_t live_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/fork.hpp"
 #include "base/platform/platform.hpp"
 
 namespace ebb {
@@ -71,10 +72,16 @@ struct Rings {
 };
 
 Rings& rings() {
-  static Rings& instance =
-      *std::make_unique<Rings>().release();  // threads may end after statics do
+  static Rings& instance = []() -> Rings& {
+    static constinit ForkHook hook{ForkRank::kTables, []() noexcept { rings().mutex.lock(); },
+                                   []() noexcept { rings().mutex.unlock(); },
+                                   []() noexcept { rings().mutex.unlock(); }};
+    at_fork(hook);
+    return *std::make_unique<Rings>().release();  // threads may end after statics do
+  }();
   return instance;
 }
+[[maybe_unused]] const Rings& g_made_at_load = rings();
 
 // Hands the ring back at thread exit.
 struct RingLease {

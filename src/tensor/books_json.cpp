@@ -68,6 +68,7 @@ void write_reading(JsonWriter& json, const MemoryReading& reading) {
   json.member("storages", reading.books.storages.count);
   json.member("held", reading.books.held.count);
   json.member("regions", reading.regions);
+  json.member("record_bytes", reading.record_bytes);
   json.key("collections");
   write_collections(json, reading);
   json.end_object();
@@ -83,6 +84,7 @@ void write_device(JsonWriter& json, Device& device) {
   json.member("in_use", device.in_use());
   json.member("committed", device.committed());
   json.member("peak_committed", device.peak_committed());
+  json.member("record_bytes", device.record_bytes());
   const PoolStats stats = device.foreign() ? PoolStats() : device.pool().stats();
   json.member("cached", stats.cached);
   json.member("largest_free", stats.largest_free);

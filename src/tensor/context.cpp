@@ -32,19 +32,28 @@ std::string Context::name() const { return body_->name(id_); }
 
 // ---- tensors
 
-Handle Context::make(const TensorSpec& spec) const { return body_->make(id_, spec); }
-MadeTensor Context::make_held(const TensorSpec& spec) const { return body_->make_held(id_, spec); }
+Handle Context::make(const TensorSpec& spec) const {
+  return body_->with_records(id_, "make", [&] { return body_->make(id_, spec); });
+}
+MadeTensor Context::make_held(const TensorSpec& spec) const {
+  return body_->with_records(id_, "make", [&] { return body_->make_held(id_, spec); });
+}
 Handle Context::view(Handle base, std::uint64_t byte_offset, const TensorSpec& spec) const {
-  return body_->view(id_, base, byte_offset, spec);
+  return body_->with_records(id_, "view",
+                             [&] { return body_->view(id_, base, byte_offset, spec); });
 }
 Handle Context::strided_view(Handle base, const Operand& seen, std::uint64_t byte_offset,
                              const Strides& strides, const TensorSpec& spec) const {
-  return body_->strided_view(id_, base, seen, byte_offset, strides, spec);
+  return body_->with_records(id_, "view", [&] {
+    return body_->strided_view(id_, base, seen, byte_offset, strides, spec);
+  });
 }
 Handle Context::share(Handle handle, RegionId region) const {
-  return body_->share(id_, handle, region);
+  return body_->with_records(id_, "view", [&] { return body_->share(id_, handle, region); });
 }
-Handle Context::adopt(const ForeignSpec& spec) const { return body_->adopt(id_, spec); }
+Handle Context::adopt(const ForeignSpec& spec) const {
+  return body_->with_records(id_, "adopt", [&] { return body_->adopt(id_, spec); });
+}
 void Context::rebook(Handle handle, Device* device, std::uint64_t bytes) const {
   body_->rebook(id_, handle, device, bytes);
 }
@@ -60,12 +69,14 @@ bool Context::resolve(std::span<const Handle> handles, std::span<Operand> operan
   return body_->resolve(id_, handles, operands, who);
 }
 void Context::make_dense(Handle handle, Operand& operand) const {
-  body_->make_dense(id_, handle, operand);
+  body_->with_records(id_, "copy", [&] { body_->make_dense(id_, handle, operand); });
 }
 void Context::make_readable(Handle handle, Operand& operand) const {
   if (operand && operand.memory.device().link() != nullptr) make_dense(handle, operand);
 }
-Handle Context::hold_by_name(Handle handle) const { return body_->hold_by_name(id_, handle); }
+Handle Context::hold_by_name(Handle handle) const {
+  return body_->with_records(id_, "hold", [&] { return body_->hold_by_name(id_, handle); });
+}
 std::span<std::byte> Context::held_data(Handle hold) { return ContextBody::held_data(hold); }
 bool Context::release_by_name(Handle hold) { return ContextBody::release_by_name(hold); }
 

@@ -77,6 +77,7 @@ void ContextBody::reopen(ContextOptions options, ContextId id) {
   reclaim_.restart();
   for (auto& each : last_births_) each.store(0, std::memory_order_relaxed);
   pressure_.store(0, std::memory_order_relaxed);
+  births_at_look_.store(0, std::memory_order_relaxed);
   warned_devices_.store(0, std::memory_order_relaxed);
   asked_.store(Asked::kNothing, std::memory_order_relaxed);
   retired_ = false;
@@ -128,6 +129,19 @@ void ContextBody::await_notices() noexcept {
   }
 }
 
+// Under the lock, on the only thread. Visits and a climb of others will not end. Their notices may
+// be between marking a record and linking it, so the queue is made anew of what is marked.
+void ContextBody::go_on_alone() noexcept {
+  visits_ = Visit::mine_in(*this);
+  if (climbing_.load() != std::this_thread::get_id()) climbing_.store(std::thread::id());
+  reclaim_.forget_queue();
+  for (std::size_t c = 0; c < records_.chunk_end(); ++c) {
+    for (TensorRecord& record : records_.chunk(c)) {
+      if (record.queued() && !record.has(TensorRecord::kWaiting)) reclaim_.notice(record);
+    }
+  }
+}
+
 // Holds are let go after the context has ended, and any of them may be the last.
 void ContextBody::retire_if_empty() noexcept {
   Lock lock(lock_);
@@ -172,7 +186,7 @@ inline ContextBody::Born ContextBody::born(ContextId id, const TensorSpec& spec,
   BlockGuard block(device.pool(), allocate(id, spec, bytes));
   Lock lock = enter(id, "make");
   Region& region = open_to(lock, spec.region, "make");
-  auto [record, storage] = acquire(lock);
+  auto [record, storage] = acquire(lock, device);
   storage.block = block.take();
   storage.note = nullptr;
   storage.key = 0;
@@ -218,12 +232,12 @@ Handle ContextBody::view(ContextId id, Handle base, std::uint64_t byte_offset,
       .tag = spec.tag,
       .flags = spec.watched ? std::uint8_t{0} : std::uint8_t{TensorRecord::kUnwatched}};
   if (Storage* shared = spec.key == 0 ? nullptr : keys_.find(device.index(), spec.key)) {
-    TensorRecord& record = records_.acquire();
+    TensorRecord& record = records_.acquire(&device);
     enter(record, *shared, region, entry);
     return record.name();
   }
   if (spec.key != 0) keys_.reserve_one();
-  auto [record, storage] = acquire(lock);
+  auto [record, storage] = acquire(lock, device);
   storage.block = Block{};
   storage.note = nullptr;
   storage.key = spec.key;
@@ -242,10 +256,10 @@ void ContextBody::book_foreign(Device& device, std::uint64_t bytes) noexcept {
   device.foreign_born(bytes);
 }
 
-std::pair<TensorRecord&, Storage&> ContextBody::acquire(Lock&) {
-  TensorRecord& record = records_.acquire();
+std::pair<TensorRecord&, Storage&> ContextBody::acquire(Lock&, Device& device) {
+  TensorRecord& record = records_.acquire(&device);
   try {
-    return {record, storages_.acquire()};
+    return {record, storages_.acquire(&device)};
   } catch (...) {
     record.flags = 0;
     leave_table(record);

@@ -14,7 +14,6 @@
 #include "ebb/tensor/context.hpp"
 #include "memory/reclaim.hpp"
 #include "tensor/key_map.hpp"
-#include "tensor/record_arena.hpp"
 #include "tensor/tensor_record.hpp"
 
 namespace ebb {
@@ -74,6 +73,21 @@ class ContextBody {
   std::vector<SiteHolding> holdings(ContextId id, const Device* device, By by);
   static std::vector<SiteHolding> total_holdings(const Device* device, By by);
 
+  // A call that makes records. Where there is none to be had, room is made for one and the call is
+  // made again; it must have left nothing behind. Throws OutOfMemory.
+  template <typename Call>
+  auto with_records(ContextId id, std::string_view who, Call&& call) {
+    while (true) {
+      std::optional<NoRecord> missing;
+      try {
+        return call();
+      } catch (const NoRecord& none) {
+        missing = none;
+      }
+      find_record(id, *missing, who);
+    }
+  }
+
  private:
   friend class StorageRef;
   friend class ContextRegistry;
@@ -86,6 +100,7 @@ class ContextBody {
   using ManyEnds = EndBatchOf<32>;
   class OwnLadder;
   class ForeignLadder;
+  class RecordLadder;
   class ClimbScope;
   class Visit;
   enum class Scope : std::uint8_t { kOwn, kAll };
@@ -120,6 +135,7 @@ class ContextBody {
   void reopen(ContextOptions options, ContextId id);
   void await_visitors(Lock& lock) noexcept;
   void await_notices() noexcept;
+  void go_on_alone() noexcept;  // in the child of a fork
   void retire_if_empty() noexcept;
 
   // The lock, in the context of that name. Throws kStaleHandle where it has ended.
@@ -150,7 +166,7 @@ class ContextBody {
   [[noreturn]] void raise_stale(Lock& lock, Handle handle, std::string_view who);
   Region& region(Lock& lock, RegionId id, std::string_view who);
   Region& open_to(Lock& lock, RegionId id, std::string_view who);  // not capped
-  std::pair<TensorRecord&, Storage&> acquire(Lock& lock);
+  std::pair<TensorRecord&, Storage&> acquire(Lock& lock, Device& device);
   void enter_storage(Storage& storage, Device& device, std::uint64_t bytes) noexcept;
   void book_foreign(Device& device, std::uint64_t bytes) noexcept;
   void enter(TensorRecord& record, Storage& storage, Region& region, const Entry& entry) noexcept;
@@ -171,6 +187,7 @@ class ContextBody {
   }
   Books books(const Device* device) const noexcept;
   MemoryReading read(Lock& lock, const Device* device);
+  std::uint64_t record_bytes() const noexcept;
   void audit_own();
 
   // Without it.
@@ -190,6 +207,9 @@ class ContextBody {
   void pace(ContextId id, bool scoped, std::uint64_t upcoming, Drained& drained);
   bool climb(ContextId id, Ladder& ladder, Stake stake, std::uint64_t budget);
   Block find_room(ContextId id, const TensorSpec& spec, std::uint64_t bytes);
+  void find_record(ContextId id, const NoRecord& missing, std::string_view who);
+  [[noreturn]] void raise_no_names(std::string_view who);
+  void keep_names(ContextId id, Drained& drained);
   bool wait_for_host(Ladder& ladder);
   std::uint64_t run_collector(Collection kind);
   bool may_collect() const;
@@ -205,7 +225,7 @@ class ContextBody {
   }
   void take_pressure(std::uint64_t bytes) noexcept { add_pressure(~bytes + 1); }
   void warn_overrun(Device& device);
-  bool ask_others(const Device& device);
+  bool ask_others(const Device* device);  // null: any
   Asked take_request(ContextId id);
   void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
@@ -218,8 +238,8 @@ class ContextBody {
   Host* host_ = nullptr;  // while it may be called
   Records records_;
   std::unique_ptr<RegionTree> regions_;
-  RecordArena<Storage, 256> storages_;
-  RecordArena<StridedLayout, 64> layouts_;
+  RecordArena<Storage> storages_;
+  RecordArena<StridedLayout> layouts_;
   KeyMap keys_;                              // of foreign data
   std::array<Ledger, kMaxDevices> ledgers_;  // by device; [0]: devices that have closed
   // Bytes of the newest tensor on each foreign device: the next is often like it.
@@ -233,7 +253,8 @@ class ContextBody {
   std::atomic<Asked> asked_{Asked::kNothing};
   std::atomic<std::thread::id> host_thread_{};  // none: the host may be called on any
   std::unique_ptr<Governor> governor_;
-  std::atomic<std::thread::id> climbing_{};  // the thread inside a climb, if any
+  std::atomic<std::uint64_t> births_at_look_{0};  // when names were last collected for
+  std::atomic<std::thread::id> climbing_{};       // the thread inside a climb, if any
 };
 
 inline TensorRecord& ContextBody::live(Lock& lock, Handle handle, std::string_view who) {

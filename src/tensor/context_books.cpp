@@ -26,8 +26,8 @@ std::vector<SiteHolding> by_bytes(const std::map<SiteId, SiteHolding>& sites) {
 }
 
 // The largest holders, a line each, for messages that a person reads.
-std::string name_holders(const Device& device) {
-  const auto holdings = Context::total_holdings(&device);
+std::string name_holders(const Device* device) {
+  const auto holdings = Context::total_holdings(device);
   std::string lines;
   for (std::size_t i = 0; i < std::min(holdings.size(), kNamedSites); ++i) {
     const SiteHolding& holding = holdings[i];
@@ -45,6 +45,7 @@ void add(MemoryReading& sum, const MemoryReading& part) {
   sum.orphans += part.orphans;
   sum.peak_orphans += part.peak_orphans;
   sum.regions += part.regions;
+  sum.record_bytes += part.record_bytes;
   sum.collections.minor += part.collections.minor;
   sum.collections.major += part.collections.major;
   sum.collections.total_ns += part.collections.total_ns;
@@ -81,14 +82,24 @@ MemoryReading ContextBody::read(Lock& lock, const Device* device) {
   reading.orphans = reclaim_.waiting();
   reading.peak_orphans = reclaim_.peak();
   reading.regions = regions_ == nullptr ? 0 : regions_->open_count();
+  reading.record_bytes = record_bytes();
   reading.collections = governor_->costs();
   reading.lag_last_ns = reclaim_.lag_last_ns();
   reading.lag_max_ns = reclaim_.lag_max_ns();
   return reading;
 }
 
+std::uint64_t ContextBody::record_bytes() const noexcept {
+  return records_.bytes() + storages_.bytes() + layouts_.bytes() + keys_.bytes() +
+         (regions_ == nullptr ? 0 : regions_->bytes());
+}
+
 MemoryReading ContextBody::total_memory(const Device* device) {
   MemoryReading sum = ContextRegistry::instance().ended(device);
+  sum.record_bytes = SlotSpace<TensorRecord>::stock().kept_bytes() +
+                     SlotSpace<Region>::stock().kept_bytes() +
+                     RecordArena<Storage>::Pool::stock().kept_bytes() +
+                     RecordArena<StridedLayout>::Pool::stock().kept_bytes();
   ContextRegistry::instance().for_each([&](ContextBody& context) {
     Lock lock(context.lock_);
     add(sum, context.read(lock, device));
@@ -105,7 +116,7 @@ void ContextBody::audit_own() {
     if (!each.balanced()) off(options_.name, "created = live + ended", each.created, each.live);
   }
   std::uint64_t tensors = 0, queued = 0, strided = 0;
-  for (std::size_t c = 0; c < records_.chunk_count(); ++c) {
+  for (std::size_t c = 0; c < records_.chunk_end(); ++c) {
     for (const TensorRecord& record : records_.chunk(c)) {
       if (!record.live() || record.has(TensorRecord::kHold)) continue;
       ++tensors;
@@ -158,12 +169,12 @@ void ContextBody::gather_holdings(const Device* device, By by,
     std::uint64_t bytes;
     bool orphaned;
   };
-  std::vector<Seen> seen(SlotSpace<TensorRecord>::kChunkSlots);
-  for (std::size_t c = 0;; ++c) {
+  std::vector<Seen> seen(kChunkSlots);
+  for (std::size_t c = 0; c < records_.chunk_end(); ++c) {
+    if (!records_.has_chunk(c)) continue;
     std::size_t count = 0;
     {
       std::lock_guard guard(lock_);
-      if (c >= records_.chunk_count()) return;
       for (const TensorRecord& record : records_.chunk(c)) {
         if (!record.live() || record.has(TensorRecord::kHold)) continue;
         const Storage& storage = *record.storage;
@@ -200,13 +211,32 @@ std::vector<SiteHolding> ContextBody::total_holdings(const Device* device, By by
 void ContextBody::raise_out_of_memory(Device& device, std::uint64_t bytes, std::string_view who) {
   if (device.link() != nullptr) device.link()->check();  // a lost device has no memory either
   const Books books = total_memory(&device).books;
-  const std::uint64_t budget = device.budget();
+  const std::uint64_t budget = device.budget(), records = device.record_bytes();
   throw OutOfMemory(fmt::format(
-      "[{}] {} {}: {}, {} taken, {} of them in {} live tensors; reclaim is {}. Largest holders:{}",
+      "[{}] {} {}: {}, {} taken{}, {} of them in {} live tensors; reclaim is {}. Largest "
+      "holders:{}",
       who, device.name(), bytes == 0 ? "is full" : "has no room for " + format_bytes(bytes),
       budget == 0 ? "no budget" : "budget " + format_bytes(budget),
-      format_bytes(device.committed()), format_bytes(books.storages.bytes), books.live,
-      reclaiming() ? "on" : "off", name_holders(device)));
+      format_bytes(device.committed() + records),
+      records == 0 ? "" : fmt::format(" ({} by records of tensors)", format_bytes(records)),
+      format_bytes(books.storages.bytes), books.live, reclaiming() ? "on" : "off",
+      name_holders(&device)));
+}
+
+void ContextBody::raise_no_names(std::string_view who) {
+  const MemoryReading all = total_memory(nullptr);
+  const auto& names = SlotSpace<TensorRecord>::stock();
+  std::unique_lock lock(lock_);
+  const std::uint64_t here = books(nullptr).live;
+  lock.unlock();
+  throw OutOfMemory(fmt::format(
+      "[{}] no name is left for one more tensor: {} are alive, {} of them in this context, {} have "
+      "been dropped and wait for a safe point; {} are allowed, and a context has names {} at a "
+      "time "
+      "({} of {} times). Reclaim is {}. End tensors that are not needed: dispose them, close their "
+      "region, or switch reclaim on. Largest holders:{}",
+      who, all.books.live, here, all.orphans, SlotSpace<TensorRecord>::most_names(), kChunkSlots,
+      names.taken(), names.most(), reclaiming() ? "on" : "off", name_holders(nullptr)));
 }
 
 void ContextBody::warn_overrun(Device& device) {
@@ -219,7 +249,7 @@ void ContextBody::warn_overrun(Device& device) {
       "memory "
       "grows. Largest holders:{}",
       device.name(), format_bytes(device.in_use()), format_bytes(device.budget()),
-      name_holders(device));
+      name_holders(&device));
   Lock lock(lock_);
   Visit visit(*this, lock);
   Host* const host = host_;

@@ -74,7 +74,7 @@ Handle ContextBody::hold_by_name(ContextId id, Handle handle) {
   const bool foreign = storage.foreign();
   const std::uint64_t offset = foreign ? 0 : of.tag;
   const std::uint64_t bytes = foreign ? 0 : bytes_of(Shape(of.shape()), size_of(of.dtype));
-  TensorRecord& record = records_.acquire();
+  TensorRecord& record = records_.acquire(storage.device);
   storage.refs.fetch_add(1, std::memory_order_relaxed);
   record.storage = &storage;
   record.flags = TensorRecord::kHold;
@@ -88,15 +88,15 @@ Handle ContextBody::hold_by_name(ContextId id, Handle handle) {
 
 // A hold that has been released is known as such also when its context has gone since.
 ContextBody::Found ContextBody::find_hold(Handle hold) {
-  auto& space = SlotSpace<TensorRecord>::instance();
-  if (auto* table = static_cast<Records*>(space.table_of(hold))) {
+  using Space = SlotSpace<TensorRecord>;
+  if (auto* table = static_cast<Records*>(Space::table_of(hold))) {
     std::unique_lock lock(table->context.lock_);
     TensorRecord* record = table->find(hold);
     if (record != nullptr && record->has(TensorRecord::kHold)) {
       return {&table->context, record, std::move(lock)};
     }
   }
-  if (space.has_ended(hold)) return {nullptr, nullptr, {}};
+  if (Space::has_ended(hold)) return {nullptr, nullptr, {}};
   raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
 }
 

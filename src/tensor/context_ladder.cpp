@@ -93,13 +93,42 @@ Block ContextBody::find_room(ContextId id, const TensorSpec& spec, std::uint64_t
   raise_out_of_memory(device, bytes, "make");
 }
 
+// Names are pressure as bytes are, and so is what the records of tensors need: the same rungs.
+void ContextBody::find_record(ContextId id, const NoRecord& missing, std::string_view who) {
+  Device& payer = *missing.payer;
+  RecordLadder ladder(*this, id, missing);
+  const bool names_left = SlotSpace<TensorRecord>::stock().has_room();
+  if (names_left && payer.mode() == BudgetMode::kSoft) {
+    if (!climb(id, ladder, Stake::kBudget, payer.budget())) payer.let_records_pass();
+    if (payer.ceiling() != 0) warn_overrun(payer);
+    return;
+  }
+  if (climb(id, ladder, Stake::kMustFit, 0) || wait_for_host(ladder)) return;
+  check_open(id, who);
+  if (!names_left) raise_no_names(who);
+  raise_out_of_memory(payer, 0, who);
+}
+
+// Foreign tensors end at safe points only, so there it is looked whether names run short: a
+// collection for each sixteenth of all names that is born while an eighth or less is left.
+void ContextBody::keep_names(ContextId id, Drained& drained) {
+  const std::uint64_t born = births();
+  if (born - births_at_look_.load(std::memory_order_relaxed) <
+      SlotSpace<TensorRecord>::most_names() / 16)
+    return;
+  births_at_look_.store(born, std::memory_order_relaxed);
+  ask_others(nullptr);
+  drained += collect(id, Collection::kMajor, false);
+}
+
 bool ContextBody::may_collect() const {
   return reclaiming() && on_host_thread() && host_ != nullptr && host_->can_collect();
 }
 
+// Names count too: some have no bytes of their own.
 std::uint64_t ContextBody::born_bytes() {
   std::lock_guard guard(lock_);
-  return born_bytes_;
+  return born_bytes_ + books(nullptr).created;
 }
 
 std::uint64_t ContextBody::births() {
@@ -134,12 +163,16 @@ std::uint64_t ContextBody::run_collector(Collection kind) {
 }
 
 // True if another context has anything on the device, and so was asked to collect.
-bool ContextBody::ask_others(const Device& device) {
+bool ContextBody::ask_others(const Device* device) {
   bool asked = false;
   ContextRegistry::instance().for_each([&](ContextBody& other) {
     if (&other == this) return;
     std::lock_guard guard(other.lock_);
-    if (other.closed() || other.ledger(device).books().storages.bytes == 0) return;
+    if (other.closed()) return;
+    if (device == nullptr ? other.records_.live() == 0
+                          : other.ledger(*device).books().storages.bytes == 0) {
+      return;
+    }
     Asked nothing = Asked::kNothing;
     other.asked_.compare_exchange_strong(nothing, Asked::kByOthers, std::memory_order_relaxed);
     asked = true;
@@ -176,6 +209,8 @@ Drained ContextBody::safe_point(ContextId id, Device* device, std::uint64_t upco
       if (each != nullptr) keep_under_budget(id, *each, upcoming, drained);
     }
   }
+  if (SlotSpace<TensorRecord>::stock().crowded()) [[unlikely]]
+    keep_names(id, drained);
   const std::uint64_t live = pressure_.load(std::memory_order_relaxed) + upcoming;
   if (governor_->grown(live, scoped)) pace(id, scoped, upcoming, drained);
   return drained;

@@ -88,10 +88,10 @@ Handle ContextBody::share(ContextId id, Handle handle, RegionId region) {
 Handle ContextBody::enter_view(Lock& lock, Storage& storage, std::uint64_t offset,
                                const Strides* strides, const TensorSpec& spec) {
   Region& region = open_to(lock, spec.region, "view");
-  StridedLayout* layout = strides == nullptr ? nullptr : &layouts_.acquire();
+  StridedLayout* layout = strides == nullptr ? nullptr : &layouts_.acquire(storage.device);
   TensorRecord* record = nullptr;
   try {
-    record = &records_.acquire();
+    record = &records_.acquire(storage.device);
   } catch (...) {
     if (layout != nullptr) layouts_.release(*layout);
     throw;
@@ -103,7 +103,9 @@ Handle ContextBody::enter_view(Lock& lock, Storage& storage, std::uint64_t offse
          .tag = offset,
          .flags = layout == nullptr ? std::uint8_t{0} : std::uint8_t{TensorRecord::kStrided}});
   if (layout != nullptr) {
-    *layout = {.offset = offset, .strides = *strides};
+    layout->offset = offset;
+    layout->strides = *strides;
+    layout->uses = 0;
     record->layout = layout;
   }
   return record->name();
@@ -189,7 +191,7 @@ void ContextBody::make_dense(ContextId id, Handle handle, Operand& operand) {
   {
     Lock lock(lock_);
     if (take_if_rebound(lock, handle, operand, old)) return;
-    Storage& storage = storages_.acquire();
+    Storage& storage = storages_.acquire(&device);
     storage.block = block.take();
     storage.note = nullptr;
     storage.key = 0;

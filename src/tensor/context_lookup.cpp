@@ -37,8 +37,7 @@ void ContextBody::raise_stale(Lock& lock, Handle handle, std::string_view who) {
   std::string what;
   const std::string context = options_.name;
   const bool ended = records_.has_ended(handle);
-  const TensorRecord* slot = SlotSpace<TensorRecord>::instance().find_slot(handle);
-  if (ended && slot->generation() == generation_of(handle) + 1) {  // nobody has taken the slot yet
+  if (const TensorRecord* slot = ended ? records_.find_ended(handle) : nullptr) {
     what = fmt::format(" ({} {})", name_of(slot->dtype), dims_to_string(slot->shape()));
   }
   lock.unlock();

@@ -42,10 +42,11 @@ void ContextBody::orphan(Handle handle) noexcept {
   using Space = SlotSpace<TensorRecord>;
   const std::uint64_t generation = generation_of(handle);
   if ((generation & 1u) == 0 || generation > kLastGeneration) return;
-  auto* table = static_cast<Records*>(Space::instance().table_of(handle));
-  if (table == nullptr) return;
-  // Where the notice is taken the record is live, so its context is still the one found above.
-  table->context.reclaim_.notice(*Space::instance().find_slot(handle), handle);
+  if (Space::table_of(handle) == nullptr) return;  // nothing lives there
+  TensorRecord& slot = *Space::find_slot(handle);
+  if (!OrphanQueue<TensorRecord>::mark(slot, handle)) return;
+  // Only now is it certain whose the record is, and that it stays with that context.
+  static_cast<Records*>(Space::table_of(handle))->context.reclaim_.notice(slot);
 }
 
 // A record just taken off the queue that is not given back now.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fork.hpp"
 #include "ebb/base/error.hpp"
 #include "tensor/context_body.hpp"
+#include "tensor/visit.hpp"
 
 namespace ebb {
 namespace {
@@ -14,6 +16,48 @@ bool in_use(const Books& books) noexcept {
 }
 
 }  // namespace
+
+// The locks of all contexts, taken before a fork. The child has one thread: what the others were
+// doing in a context will not end, so nobody waits for it there.
+class ContextRegistry::Fork {
+ public:
+  static constinit ForkHook hook;
+
+ private:
+  template <typename Use>
+  static void for_all(Use&& use) noexcept {
+    for (Cell& cell : instance().cells_) {
+      if (cell.context != nullptr) use(*cell.context);
+    }
+  }
+  static void take() noexcept {
+    instance().mutex_.lock();
+    for_all([](ContextBody& context) { context.lock_.lock(); });
+    SlotSpace<TensorRecord>::stock().mutex().lock();
+    SlotSpace<Region>::stock().mutex().lock();
+    RecordArena<Storage>::Pool::stock().mutex().lock();
+    RecordArena<StridedLayout>::Pool::stock().mutex().lock();
+  }
+  static void give() noexcept {
+    RecordArena<StridedLayout>::Pool::stock().mutex().unlock();
+    RecordArena<Storage>::Pool::stock().mutex().unlock();
+    SlotSpace<Region>::stock().mutex().unlock();
+    SlotSpace<TensorRecord>::stock().mutex().unlock();
+    for_all([](ContextBody& context) { context.lock_.unlock(); });
+    instance().mutex_.unlock();
+  }
+  static void give_in_child() noexcept {
+    for_all([](ContextBody& context) { context.go_on_alone(); });
+    give();
+  }
+};
+
+constinit ForkHook ContextRegistry::Fork::hook{ForkRank::kContexts, take, give, give_in_child};
+
+ContextRegistry::ContextRegistry() { at_fork(Fork::hook); }
+
+// Made when the library is loaded, as what is locked at a fork has to be.
+[[maybe_unused]] static const ContextRegistry& g_made_at_load = ContextRegistry::instance();
 
 ContextRegistry& ContextRegistry::instance() {
   static ContextRegistry* registry = [] {
@@ -88,6 +132,8 @@ void ContextRegistry::recycle(ContextBody& context) noexcept {
   ended_costs_.total_ns += costs.total_ns;
   ended_costs_.longest_ns = std::max(ended_costs_.longest_ns, costs.longest_ns);
   context.records_.clear();
+  context.storages_.clear();
+  context.layouts_.clear();
   context.regions_.reset();
   context.host_ = nullptr;
   std::ranges::find(cells_, &context, [](const Cell& cell) { return cell.context.get(); })->taken =

@@ -17,6 +17,7 @@ class ContextRegistry {
   static constexpr std::size_t kMost = 1024;
 
   static ContextRegistry& instance();
+  ContextRegistry();
 
   // Throws Error(kWrongState) when there are too many, std::bad_alloc.
   std::pair<ContextBody&, ContextId> create(ContextOptions options);
@@ -44,6 +45,7 @@ class ContextRegistry {
   }
 
  private:
+  class Fork;
   struct Cell {
     std::unique_ptr<ContextBody> context;
     std::uint32_t generation = 0;

@@ -40,13 +40,13 @@ class ContextBody::OwnLadder final : public Ladder {
     return capturing() ? kCannotCollect : context_.run_collector(kind);
   }
   std::uint64_t live() override { return context_.pressure_.load(std::memory_order_relaxed); }
-  void ask_others() override { asked_ = context_.ask_others(device_); }
+  void ask_others() override { asked_ = context_.ask_others(&device_); }
   void wait_pending() override {
     if (capturing()) return;
     device_.pool().wait_pending();
     if (asked_) poll_until(std::chrono::steady_clock::now() + kPeerWait, [&] { return fits(); });
   }
-  std::uint64_t needs() override { return device_.in_use() + bytes_; }
+  std::uint64_t needs() override { return device_.in_use() + device_.record_bytes() + bytes_; }
   std::uint64_t ceiling() override { return device_.ceiling(); }
   void set_ceiling(std::uint64_t bytes) override { device_.set_ceiling(bytes); }
 
@@ -62,6 +62,55 @@ class ContextBody::OwnLadder final : public Ladder {
   Device& device_;
   const std::uint64_t bytes_;
   const StreamId stream_;
+  bool asked_ = false;
+};
+
+// A record for one more tensor: a name, and room for it in the budget of whose device pays for it.
+class ContextBody::RecordLadder final : public Ladder {
+ public:
+  RecordLadder(ContextBody& context, ContextId id, const NoRecord& missing)
+      : context_(context),
+        id_(id),
+        payer_(missing.payer),
+        for_layout_(context.layouts_.lacks(missing)) {}
+
+  bool fits() override {
+    if (has_room()) return true;
+    trim();
+    return has_room();
+  }
+  std::uint64_t drain() override { return context_.drain(id_, Scope::kOwn).bytes; }
+  // The host may be inside a kernel when it has a foreign tensor adopted, and collects later.
+  std::uint64_t collect(Collection kind) override {
+    return payer_->foreign() ? kCannotCollect : context_.run_collector(kind);
+  }
+  std::uint64_t live() override { return context_.pressure_.load(std::memory_order_relaxed); }
+  void ask_others() override { asked_ = context_.ask_others(nullptr); }
+  void wait_pending() override {
+    if (asked_) poll_until(std::chrono::steady_clock::now() + kPeerWait, [&] { return fits(); });
+  }
+  std::uint64_t needs() override { return payer_->in_use() + payer_->record_bytes(); }
+  std::uint64_t ceiling() override { return payer_->ceiling(); }
+  void set_ceiling(std::uint64_t bytes) override { payer_->set_ceiling(bytes); }
+
+ private:
+  bool has_room() const {
+    const Lock lock(context_.lock_);
+    return context_.records_.has_room(payer_) && context_.storages_.has_room(payer_) &&
+           (!for_layout_ || context_.layouts_.has_room(payer_));
+  }
+  // What the pool only caches makes way, no more than is lacking.
+  void trim() const {
+    if (payer_->kind() != DeviceKind::kSystem || payer_->limit() == 0) return;
+    const std::uint64_t needed =
+        payer_->committed() + payer_->record_bytes() + payer_->heap()->traits().granule;
+    if (needed > payer_->limit()) payer_->trim(needed - payer_->limit());
+  }
+
+  ContextBody& context_;
+  const ContextId id_;
+  Device* const payer_;
+  const bool for_layout_;
   bool asked_ = false;
 };
 
@@ -91,7 +140,7 @@ class ContextBody::ForeignLadder final : public Ladder {
     return context_.pressure_.load(std::memory_order_relaxed) + upcoming_;
   }
   void ask_others() override {
-    if (device_ != nullptr) context_.ask_others(*device_);
+    if (device_ != nullptr) context_.ask_others(device_);
   }
   std::uint64_t needs() override { return device_->in_use() + upcoming_; }
   std::uint64_t ceiling() override { return device_ == nullptr ? 0 : device_->ceiling(); }

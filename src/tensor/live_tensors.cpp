@@ -17,15 +17,14 @@ class LiveWalk {
     return all;
   }
 
-  static bool copy(ContextBody& context, std::size_t chunk, std::vector<LiveRow>& rows) {
+  static void copy(ContextBody& context, std::size_t chunk, std::vector<LiveRow>& rows) {
     rows.clear();
-    rows.reserve(SlotSpace<TensorRecord>::kChunkSlots);
+    if (!context.records_.has_chunk(chunk)) return;
+    rows.reserve(kChunkSlots);
     std::lock_guard guard(context.lock_);
-    if (chunk >= context.records_.chunk_count()) return false;
     for (const TensorRecord& record : context.records_.chunk(chunk)) {
       if (record.live() && !record.has(TensorRecord::kHold)) rows.push_back(row(context, record));
     }
-    return true;
   }
 
   static Books books(ContextBody& context, const Device& device) {
@@ -49,7 +48,8 @@ class LiveWalk {
 void for_each_live_tensor(const std::function<void(const LiveRow&)>& use) {
   std::vector<LiveRow> rows;
   for (ContextBody* context : LiveWalk::contexts()) {
-    for (std::size_t chunk = 0; LiveWalk::copy(*context, chunk, rows); ++chunk) {
+    for (std::size_t chunk = 0; chunk < SlotTable<TensorRecord>::chunk_end(); ++chunk) {
+      LiveWalk::copy(*context, chunk, rows);
       for (const LiveRow& row : rows) use(row);
     }
   }

@@ -105,6 +105,7 @@ class TextReport {
     const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
     line("\n{} orphans wait (at most {} did); {} regions are open", reading.orphans,
          reading.peak_orphans, reading.regions);
+    line("the records of tensors, data and regions take {}", format_bytes(reading.record_bytes));
     line("{} minor and {} major collections took {:.1f} ms, the longest {:.1f} ms",
          reading.collections.minor, reading.collections.major, ms(reading.collections.total_ns),
          ms(reading.collections.longest_ns));

@@ -131,17 +131,18 @@ class SnapshotWriter {
     begin("regions");
     json_.begin_array();
     std::vector<RegionRow> rows;
-    for (std::size_t c = 0; copy_regions(context, c, rows); ++c) {
+    for (std::size_t c = 0; c < RegionTree::chunk_end(); ++c) {
+      copy_regions(context, c, rows);
       for (const RegionRow& row : rows) write_row(row);
     }
     json_.end_array();
   }
 
-  static bool copy_regions(ContextBody& context, std::size_t chunk, std::vector<RegionRow>& rows) {
+  static void copy_regions(ContextBody& context, std::size_t chunk, std::vector<RegionRow>& rows) {
     rows.clear();
-    rows.reserve(SlotSpace<Region>::kChunkSlots);
+    rows.reserve(kChunkSlots);
     std::lock_guard guard(context.lock_);
-    if (context.regions_ == nullptr || chunk >= context.regions_->chunk_count()) return false;
+    if (context.regions_ == nullptr) return;
     context.regions_->for_each_in(chunk, [&](const Region& region) {
       rows.push_back({.id = region.name(),
                       .parent = region.parent_name(),
@@ -151,7 +152,6 @@ class SnapshotWriter {
                       .children = region.child_count,
                       .capped = region.capped});
     });
-    return true;
   }
 
   void write_row(const RegionRow& row) {
@@ -172,22 +172,22 @@ class SnapshotWriter {
     begin(name);
     json_.begin_array();
     std::vector<TensorRow> rows;
-    for (std::size_t c = 0; copy_tensors(context, c, holds, rows); ++c) {
+    for (std::size_t c = 0; c < SlotTable<TensorRecord>::chunk_end(); ++c) {
+      copy_tensors(context, c, holds, rows);
       for (const TensorRow& row : rows) write_row(row);
     }
     json_.end_array();
   }
 
-  static bool copy_tensors(ContextBody& context, std::size_t chunk, bool holds,
+  static void copy_tensors(ContextBody& context, std::size_t chunk, bool holds,
                            std::vector<TensorRow>& rows) {
     rows.clear();
-    rows.reserve(SlotSpace<TensorRecord>::kChunkSlots);
+    if (!context.records_.has_chunk(chunk)) return;
+    rows.reserve(kChunkSlots);
     std::lock_guard guard(context.lock_);
-    if (chunk >= context.records_.chunk_count()) return false;
     for (const TensorRecord& record : context.records_.chunk(chunk)) {
       if (record.live() && record.has(TensorRecord::kHold) == holds) rows.push_back(row_of(record));
     }
-    return true;
   }
 
   static TensorRow row_of(const TensorRecord& record) {

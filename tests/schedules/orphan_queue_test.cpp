@@ -26,7 +26,7 @@ struct World {
     return table.acquire().name();
   }
   Queue::Push notice(std::uint64_t name) {
-    Record* const slot = SlotSpace<Record>::instance().find_slot(name);
+    Record* const slot = SlotSpace<Record>::find_slot(name);
     return queue.push(*slot, name);
   }
   bool end(std::uint64_t name) {
@@ -105,6 +105,76 @@ TEST(OrphanSchedules, ANoticeNeverEndsTheNextRecord) {
   });
 }
 
+// Two contexts, whose tables take chunks from one stock.
+struct Neighbour : World {
+  struct Named : Table {
+    explicit Named(Neighbour& of) : owner(of) {}
+    Neighbour& owner;
+  };
+  Named records{*this};
+  int undead = 0;
+  bool astray = false;
+
+  std::uint64_t make() {
+    const std::lock_guard guard(lock);
+    return records.acquire().name();
+  }
+  // As ContextBody::orphan: whose the record is, is known once it is marked.
+  static void notice(std::uint64_t name) {
+    using Space = SlotSpace<Record>;
+    Record* const slot = Space::find_slot(name);
+    if (slot == nullptr || Space::table_of(name) == nullptr || !Queue::mark(*slot, name)) return;
+    static_cast<Named*>(Space::table_of(name))->owner.queue.link(*slot);
+  }
+  void end(std::uint64_t name) {
+    const std::lock_guard guard(lock);
+    Record* const slot = records.find(name);
+    if (slot != nullptr && !records.release(*slot)) ++undead;
+    if (records.live() == 0 && undead == 0) records.clear();  // the chunk is anybody's now
+  }
+  void drain() {
+    const std::lock_guard guard(lock);
+    while (Record* const slot = queue.pop()) {
+      astray |= SlotSpace<Record>::table_of(slot->name()) != &records;
+      if (astray) return;
+      if (slot->live()) {
+        slot->word.fetch_add(2, std::memory_order_acq_rel);
+        records.recycle_ended(*slot);
+      } else {
+        --undead;
+        records.recycle(*slot);
+      }
+    }
+  }
+};
+
+// A record ends, its chunk goes to another table, and the slot has a record of that one: notices for
+// both, the second one a guess that came before the record, reach the context they are for or none.
+TEST(OrphanSchedules, ANoticeFindsTheContextAlsoWhenAChunkChangesHands) {
+  explore("notice, end, and a chunk that changes hands", [](Schedule& run) {
+    Neighbour first, second;
+    const std::uint64_t name = first.make();
+    const std::uint64_t guess = name + (std::uint64_t{2} << kSlotIndexBits);
+    std::uint64_t next = 0;
+    run.thread([&] { Neighbour::notice(name); });
+    run.thread([&] {
+      first.end(name);
+      next = second.make();
+    });
+    run.thread([&] { Neighbour::notice(guess); });
+    run.start();
+    first.drain();
+    second.drain();
+    run.expect(!first.astray && !second.astray, "a notice reached the wrong context");
+    run.expect(next != name, "no name comes twice");
+    run.expect(first.records.find(name) == nullptr, "the first record has ended");
+    run.expect(first.undead == 0 && second.undead == 0, "a slot was lost");
+    run.expect(next == guess || second.records.find(next) != nullptr, "the second one lives");
+    second.end(next);
+    run.expect(first.records.live() + second.records.live() == 0, "a record is left");
+  });
+}
+
 // What a producer wrote before its notice is there for the consumer.
 TEST(OrphanSchedules, ANoticePassesOnWhatWasWrittenBefore) {
   explore("a notice that carries something", [](Schedule& run) {
@@ -123,7 +193,7 @@ TEST(OrphanSchedules, ANoticePassesOnWhatWasWrittenBefore) {
     run.start();
     run.expect(read == 0 || read == 7, "read before it was written");
     world.queue.pop();
-    world.table.recycle_ended(*SlotSpace<Record>::instance().find_slot(a));
+    world.table.recycle_ended(*SlotSpace<Record>::find_slot(a));
   });
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "ebb/memory/heap.hpp"
@@ -131,6 +132,18 @@ class Device {
   // yields as far as it must. Null where the memory itself is exhausted.
   Block allocate_past_budget(std::size_t bytes, StreamId stream) noexcept;
 
+  // Where the device's memory is the system's, the records that the books of its tensors are kept in
+  // count towards its budget as well: a granule at a time, so that a few records take nothing away.
+  // Whom a chunk of records is charged to, 0: nobody; nothing where the limit does not allow it.
+  std::optional<DeviceId> charge_records(std::size_t bytes) noexcept;
+  bool has_room_for_records(std::size_t bytes) const noexcept;
+  // Pre: charge_records gave the id, once for so many bytes. The device may have closed since.
+  static void refund_records(DeviceId payer, std::size_t bytes) noexcept;
+  // Pre: the budget is soft. Where the ladder found no room for records: the ceiling yields.
+  void let_records_pass() noexcept;
+  // What is charged, as it counts.
+  std::uint64_t record_bytes() const noexcept { return whole_granules(records_.load()); }
+
   // Another runtime's bytes came or went. One counter for all contexts: with a part for each, asking
   // for the sum would cost as much as there are contexts.
   void foreign_born(std::uint64_t bytes) noexcept {
@@ -153,6 +166,9 @@ class Device {
   void raise_peak(std::uint64_t bytes) noexcept;
   bool trim_to_budget() noexcept;  // whether it gave anything
   void apply_limit() noexcept;
+  std::size_t heap_limit() const noexcept;
+  std::uint64_t whole_granules(std::uint64_t records) const noexcept;
+  bool allows(std::uint64_t records) const noexcept;
   bool passes(std::uint64_t limit, std::uint64_t upcoming) const noexcept {
     const std::uint64_t in_use = foreign_bytes_.load(std::memory_order_relaxed);
     return limit != 0 && (in_use > limit || upcoming > limit - in_use);
@@ -173,6 +189,9 @@ class Device {
   std::atomic<std::uint64_t> ceiling_{0};
   std::atomic<std::uint32_t> trims_to_skip_{0};  // allocations over the budget that do not trim
   std::atomic<std::uint32_t> last_skip_{0};      // how many there were last time
+  // Charged records: the id they are charged to, and in the lower half their pages. One word, so
+  // that a refund that comes when the device has closed does not reach the next one.
+  std::atomic<std::uint64_t> records_{0};
   std::atomic<std::uint64_t> foreign_bytes_{0};
   std::atomic<std::uint64_t> foreign_peak_{0};
   std::uint32_t openings_ = 0;  // 0: closed; guarded by the registry's mutex

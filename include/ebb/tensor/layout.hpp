@@ -35,7 +35,8 @@ bool is_dense(const Shape& shape, const Strides& strides) noexcept;
 struct StridedLayout {
   std::uint64_t offset = 0;  // of the first element, in bytes
   Strides strides{};
-  std::uint32_t uses = 0;  // how often it was resolved
+  std::uint32_t uses = 0;   // how often it was resolved
+  std::uint32_t place = 0;  // in its chunk of records
   StridedLayout* next = nullptr;
 };
 

@@ -29,6 +29,9 @@ struct MemoryReading {
   std::uint64_t orphans = 0;  // live and noticed, on all devices
   std::uint64_t peak_orphans = 0;
   std::uint64_t regions = 0;
+  // What the records of tensors, their data and regions need of the system's memory, on all devices;
+  // of all contexts together: idle ones that are kept, too.
+  std::uint64_t record_bytes = 0;
   CollectionCosts collections;
   std::uint64_t lag_last_ns = 0;
   std::uint64_t lag_max_ns = 0;

@@ -21,6 +21,7 @@ struct Storage {
   std::atomic<std::uint32_t> refs{0};
   std::uint32_t tensors = 0;    // guarded by the context's lock, like all below
   std::uint32_t unwatched = 0;  // of the tensors, those no death notice will come for
+  std::uint32_t place = 0;      // in its chunk of records
   Device* device = nullptr;
   ContextBody* context = nullptr;
   Block block;              // none: foreign

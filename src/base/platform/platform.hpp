@@ -24,6 +24,9 @@ void release_pages(std::byte* base, std::size_t bytes) noexcept;
 bool back_pages(std::byte* base, std::size_t bytes) noexcept;
 // The memory goes back; the range stays reserved.
 void drop_pages(std::byte* base, std::size_t bytes) noexcept;
+// The memory of pages that are in use goes back, and they read as zeros from then on. False: the
+// system cannot, and they are as they were.
+bool empty_pages(void* base, std::size_t bytes) noexcept;
 // One fault in place of 512, where the system has such pages.
 void prefer_huge_pages(std::byte* base, std::size_t bytes) noexcept;
 

@@ -46,6 +46,10 @@ void drop_pages(std::byte* base, std::size_t bytes) noexcept {
   ::mprotect(base, bytes, PROT_NONE);
 }
 
+bool empty_pages(void* base, std::size_t bytes) noexcept {
+  return ::madvise(base, bytes, MADV_DONTNEED) == 0;
+}
+
 void prefer_huge_pages(std::byte* base, std::size_t bytes) noexcept {
   ::madvise(base, bytes, MADV_HUGEPAGE);
 }

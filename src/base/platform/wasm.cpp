@@ -23,6 +23,8 @@ bool back_pages(std::byte*, std::size_t) noexcept { return true; }
 // What is backed again reads as zeroes, as elsewhere.
 void drop_pages(std::byte* base, std::size_t bytes) noexcept { std::memset(base, 0, bytes); }
 
+bool empty_pages(void*, std::size_t) noexcept { return false; }
+
 void prefer_huge_pages(std::byte*, std::size_t) noexcept {}
 
 std::uint32_t thread_number() noexcept { return 1; }

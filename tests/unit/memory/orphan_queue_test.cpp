@@ -149,7 +149,7 @@ TEST_F(OrphanQueueTest, AnEndThatRacesItsNoticeIsSeenByExactlyOneSide) {
     if (off != nullptr) table.recycle(*off);
     ASSERT_EQ(queue.pop(), nullptr);
   }
-  EXPECT_EQ(table.chunk_count(), 1u);
+  EXPECT_EQ(table.chunks(), 1u);
 }
 
 }  // namespace
