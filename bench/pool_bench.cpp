@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "ebb/memory/system_heap.hpp"
-#include "ebb/memory/trace.hpp"
+#include "memory/event_ring.hpp"
 #include "support/figures.hpp"
 #include "support/subjects.hpp"
 #include "support/workloads.hpp"

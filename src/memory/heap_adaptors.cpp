@@ -1,6 +1,7 @@
 #include "ebb/memory/heap_adaptors.hpp"
 
 #include "ebb/memory/trace.hpp"
+#include "memory/event_ring.hpp"
 
 namespace ebb {
 namespace {

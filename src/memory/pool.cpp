@@ -10,6 +10,7 @@
 
 #include "ebb/base/check.hpp"
 #include "ebb/memory/trace.hpp"
+#include "memory/event_ring.hpp"
 #include "memory/pool/pool_core.hpp"
 
 namespace ebb {

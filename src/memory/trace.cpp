@@ -9,6 +9,7 @@
 
 #include "base/fork.hpp"
 #include "base/platform/platform.hpp"
+#include "memory/event_ring.hpp"
 
 namespace ebb {
 
@@ -152,6 +153,11 @@ void Tail::find_rings() {
     if (i == places_.size()) places_.push_back({entries[i].ring.get(), 0, 0});
     places_[i].thread = entries[i].thread;
   }
+}
+
+void Tail::read_ring(Place& place, std::uint64_t& lost) {
+  events_.clear();
+  place.next = place.ring->read(place.next, events_, lost);
 }
 
 std::uint64_t Tail::newly_unrecorded() noexcept {

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "ebb/memory/trace.hpp"
+#include "memory/event_ring.hpp"
 #include "observe/live_server.hpp"
 #include "observe/process_counters.hpp"
 #include "observe/recorder.hpp"

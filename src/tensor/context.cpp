@@ -103,7 +103,7 @@ RegionInfo Context::describe_region(RegionId region) const {
 
 // ---- reclaim
 
-void Context::orphan(Handle handle) noexcept { ContextBody::orphan(handle); }
+void Context::orphan(Handle handle) noexcept { HandleTable::notice(handle); }
 Drained Context::safe_point(Device* device, std::uint64_t upcoming, bool scoped) const {
   return body_->safe_point(id_, device, upcoming, scoped);
 }

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "ebb/base/error.hpp"
-#include "ebb/memory/trace.hpp"
+#include "memory/event_ring.hpp"
 #include "tensor/block_guard.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/end_batch.hpp"
@@ -54,7 +54,7 @@ void Host::warn(std::string_view message) {
 
 // ---- life
 
-ContextBody::ContextBody() : records_(*this), governor_(std::make_unique<Governor>()) {}
+ContextBody::ContextBody() : governor_(std::make_unique<Governor>()) {}
 
 std::string ContextBody::name(ContextId id) {
   const Lock lock = enter(id, "name");
@@ -74,7 +74,7 @@ void ContextBody::reopen(ContextOptions options, ContextId id) {
   host_thread_.store(options_.bound_to_thread ? std::this_thread::get_id() : std::thread::id(),
                      std::memory_order_relaxed);
   born_bytes_ = 0;
-  reclaim_.restart();
+  handles_.orphans().restart();
   for (auto& each : last_births_) each.store(0, std::memory_order_relaxed);
   pressure_.store(0, std::memory_order_relaxed);
   births_at_look_.store(0, std::memory_order_relaxed);
@@ -123,34 +123,28 @@ void ContextBody::await_notices() noexcept {
     {
       Lock lock(lock_);
       take_notices(lock);
-      if (undead_ == 0) return;
+      if (handles_.undead() == 0) return;
     }
     std::this_thread::yield();
   }
 }
 
-// Under the lock, on the only thread. Visits and a climb of others will not end. Their notices may
-// be between marking a record and linking it, so the queue is made anew of what is marked.
+// Under the lock, on the only thread. Visits and a climb of others will not end.
 void ContextBody::go_on_alone() noexcept {
   visits_ = Visit::mine_in(*this);
   if (climbing_.load() != std::this_thread::get_id()) climbing_.store(std::thread::id());
-  reclaim_.forget_queue();
-  for (std::size_t c = 0; c < records_.chunk_end(); ++c) {
-    for (TensorRecord& record : records_.chunk(c)) {
-      if (record.queued() && !record.has(TensorRecord::kWaiting)) reclaim_.notice(record);
-    }
-  }
+  handles_.go_on_alone();
 }
 
 // Holds are let go after the context has ended, and any of them may be the last.
 void ContextBody::retire_if_empty() noexcept {
   Lock lock(lock_);
   const auto empty = [&] {
-    return closed() && visits_ == 0 && !retired_ && records_.live() == 0 && storages_.count() == 0;
+    return closed() && visits_ == 0 && !retired_ && handles_.live() == 0 && storages_.count() == 0;
   };
   while (empty()) {
     take_notices(lock);
-    if (undead_ == 0 && empty()) {
+    if (handles_.undead() == 0 && empty()) {
       retired_ = true;
       lock.unlock();
       return ContextRegistry::instance().recycle(*this);
@@ -182,7 +176,7 @@ inline ContextBody::Born ContextBody::born(ContextId id, const TensorSpec& spec,
     raise(ErrorKind::kInvalidArgument, "[make] stream {} was given, below {} is allowed",
           spec.stream, kMaxStreams);
   }
-  if (reclaim_.noticed()) drain(id, Scope::kOwn);
+  if (handles_.orphans().noticed()) drain(id, Scope::kOwn);
   BlockGuard block(device.pool(), allocate(id, spec, bytes));
   Lock lock = enter(id, "make");
   Region& region = open_to(lock, spec.region, "make");
@@ -232,7 +226,7 @@ Handle ContextBody::view(ContextId id, Handle base, std::uint64_t byte_offset,
       .tag = spec.tag,
       .flags = spec.watched ? std::uint8_t{0} : std::uint8_t{TensorRecord::kUnwatched}};
   if (Storage* shared = spec.key == 0 ? nullptr : keys_.find(device.index(), spec.key)) {
-    TensorRecord& record = records_.acquire(&device);
+    TensorRecord& record = handles_.acquire(&device);
     enter(record, *shared, region, entry);
     return record.name();
   }
@@ -257,12 +251,12 @@ void ContextBody::book_foreign(Device& device, std::uint64_t bytes) noexcept {
 }
 
 std::pair<TensorRecord&, Storage&> ContextBody::acquire(Lock&, Device& device) {
-  TensorRecord& record = records_.acquire(&device);
+  TensorRecord& record = handles_.acquire(&device);
   try {
     return {record, storages_.acquire(&device)};
   } catch (...) {
     record.flags = 0;
-    leave_table(record);
+    handles_.end(record);
     throw;
   }
 }
@@ -353,9 +347,9 @@ void ContextBody::rebook(ContextId id, Handle handle, Device* device, std::uint6
   OneEnd batch(kByHost);
   {
     Lock lock = enter(id, "dispose");
-    TensorRecord* record = records_.find(handle);
-    if (record == nullptr || record->has(TensorRecord::kHold)) {
-      if (record == nullptr && records_.has_ended(handle)) return false;
+    TensorRecord* record = handles_.find_tensor(handle);
+    if (record == nullptr) {
+      if (handles_.has_ended(handle)) return false;
       raise_stale(lock, handle, "dispose");
     }
     end(*record, Reason::kDisposed, batch);
@@ -372,8 +366,8 @@ std::uint64_t ContextBody::end_all(ContextId id, std::span<const Handle> handles
       const Lock lock = enter(id, "end_all");
       // Names that have ended count too: they cost a look each.
       for (int taken = 0; taken < kMostNames && !batch.full() && next != handles.end(); ++taken) {
-        TensorRecord* record = records_.find(*next++);
-        if (record != nullptr && !record->has(TensorRecord::kHold)) end(*record, reason, batch);
+        TensorRecord* record = handles_.find_tensor(*next++);
+        if (record != nullptr) end(*record, reason, batch);
       }
     }
     batch.carry_out(nullptr);
@@ -414,7 +408,7 @@ void ContextBody::end_unlinked(TensorRecord& record, Reason reason, EndBatch& ba
   } else if (--storage.tensors == 0) {
     end_storage(storage, reason, batch);
   }
-  leave_table(record);
+  handles_.end(record);
 }
 
 // Its last tensor has ended. New references need a tensor and the lock, so a count of one is final.
@@ -439,18 +433,6 @@ void ContextBody::let_go(Storage& storage, EndBatch& batch) noexcept {
     batch.add_freed(storage);
   }
   storages_.release(storage);
-}
-
-// Makes the name stale. A slot that is on its way through the orphan queue comes free there.
-void ContextBody::leave_table(TensorRecord& record) noexcept {
-  const bool waiting = record.has(TensorRecord::kWaiting);
-  if (waiting) reclaim_.withdraw(record, record.storage->foreign());
-  if (records_.release(record)) return;
-  if (waiting || record.has(TensorRecord::kDequeued)) {
-    records_.recycle(record);
-  } else {
-    ++undead_;
-  }
 }
 
 }  // namespace ebb

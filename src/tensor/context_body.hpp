@@ -12,9 +12,8 @@
 
 #include "ebb/base/spin_lock.hpp"
 #include "ebb/tensor/context.hpp"
-#include "memory/reclaim.hpp"
+#include "tensor/handle_table.hpp"
 #include "tensor/key_map.hpp"
-#include "tensor/tensor_record.hpp"
 
 namespace ebb {
 
@@ -60,7 +59,6 @@ class ContextBody {
   RegionId shortest_lived(ContextId id, std::span<const Handle> handles);
   RegionInfo describe_region(ContextId id, RegionId region);
 
-  static void orphan(Handle handle) noexcept;
   Drained safe_point(ContextId id, Device* device, std::uint64_t upcoming, bool scoped);
   Drained collect(ContextId id, Collection kind, bool rationed);
   Drained make_room(ContextId id, Device& device, std::uint64_t bytes);
@@ -93,6 +91,14 @@ class ContextBody {
   friend class ContextRegistry;
   friend class SnapshotWriter;
   friend class LiveWalk;
+  // The chunks of records that no context uses, of each kind.
+  template <typename Use>
+  static void for_each_stock(Use&& use) {
+    use(SlotSpace<TensorRecord>::stock());
+    use(SlotSpace<Region>::stock());
+    use(RecordArena<Storage>::Pool::stock());
+    use(RecordArena<StridedLayout>::Pool::stock());
+  }
   class EndBatch;
   template <std::size_t kMost>
   class EndBatchOf;
@@ -109,11 +115,6 @@ class ContextBody {
   enum class Asked : std::uint8_t { kNothing, kByOthers, kByOwnThread };
   using Lock = std::unique_lock<SpinLock>;
 
-  // The handle table, which leads from a bare handle to its context.
-  struct Records : SlotTable<TensorRecord> {
-    explicit Records(ContextBody& body) : context(body) {}
-    ContextBody& context;
-  };
   // What a new record says of its tensor.
   struct Entry {
     DType dtype;
@@ -175,9 +176,6 @@ class ContextBody {
   void end_unlinked(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
   std::uint8_t end_storage(Storage& storage, Reason reason, EndBatch& batch) noexcept;
   void let_go(Storage& storage, EndBatch& batch) noexcept;
-  void leave_table(TensorRecord& record) noexcept;
-  void keep(TensorRecord& record) noexcept;
-  bool take_notices(int most) noexcept;
   void take_notices(Lock& lock) noexcept;  // all; lets others in meanwhile
   void end_kept(bool foreign, EndBatch& batch, std::uint64_t& since) noexcept;
   Region& settled(Region& region) noexcept;
@@ -227,6 +225,23 @@ class ContextBody {
   void warn_overrun(Device& device);
   bool ask_others(const Device* device);  // null: any
   Asked take_request(ContextId id);
+  // A row for each live tensor, or for each hold. The lock is taken for a chunk of them at a time, so
+  // that a walk over a million delays nobody; `use` is called without it.
+  template <typename Row, typename Copy, typename Use>
+  void for_each_row(bool holds, Copy&& copy, Use&& use) {
+    std::vector<Row> rows;
+    for (std::size_t c = 0; c < handles_.chunk_end(); ++c) {
+      if (!handles_.has_chunk(c)) continue;
+      rows.clear();
+      rows.reserve(kChunkSlots);
+      Lock lock(lock_);
+      for (const TensorRecord& record : handles_.chunk(c)) {
+        if (record.live() && record.has(TensorRecord::kHold) == holds) rows.push_back(copy(record));
+      }
+      lock.unlock();
+      for (const Row& row : rows) use(row);
+    }
+  }
   void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
   SpinLock lock_;
@@ -236,7 +251,7 @@ class ContextBody {
   bool retired_ = true;                // nothing of the last one is left
   ContextOptions options_;
   Host* host_ = nullptr;  // while it may be called
-  Records records_;
+  HandleTable handles_{this};
   std::unique_ptr<RegionTree> regions_;
   RecordArena<Storage> storages_;
   RecordArena<StridedLayout> layouts_;
@@ -244,8 +259,6 @@ class ContextBody {
   std::array<Ledger, kMaxDevices> ledgers_;  // by device; [0]: devices that have closed
   // Bytes of the newest tensor on each foreign device: the next is often like it.
   std::array<std::atomic<std::uint64_t>, kMaxDevices> last_births_{};
-  Reclaim<TensorRecord> reclaim_;
-  std::uint64_t undead_ = 0;  // ended while in the queue; their slots come free there
   std::uint64_t born_bytes_ = 0;
   std::atomic<std::uint64_t> pressure_{0};         // live bytes, and name_bytes for each live name
   std::atomic<std::uint32_t> warned_devices_{0};   // of their overrun, a bit each
@@ -258,8 +271,7 @@ class ContextBody {
 };
 
 inline TensorRecord& ContextBody::live(Lock& lock, Handle handle, std::string_view who) {
-  TensorRecord* record = records_.find(handle);
-  if (record != nullptr && !record->has(TensorRecord::kHold)) [[likely]]
+  if (TensorRecord* record = handles_.find_tensor(handle)) [[likely]]
     return *record;
   raise_stale(lock, handle, who);
 }

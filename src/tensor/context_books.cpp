@@ -79,27 +79,24 @@ MemoryReading ContextBody::read(Lock& lock, const Device* device) {
   take_notices(lock);
   MemoryReading reading;
   reading.books = books(device);
-  reading.orphans = reclaim_.waiting();
-  reading.peak_orphans = reclaim_.peak();
+  reading.orphans = handles_.orphans().waiting();
+  reading.peak_orphans = handles_.orphans().peak();
   reading.regions = regions_ == nullptr ? 0 : regions_->open_count();
   reading.record_bytes = record_bytes();
   reading.collections = governor_->costs();
-  reading.lag_last_ns = reclaim_.lag_last_ns();
-  reading.lag_max_ns = reclaim_.lag_max_ns();
+  reading.lag_last_ns = handles_.orphans().lag_last_ns();
+  reading.lag_max_ns = handles_.orphans().lag_max_ns();
   return reading;
 }
 
 std::uint64_t ContextBody::record_bytes() const noexcept {
-  return records_.bytes() + storages_.bytes() + layouts_.bytes() + keys_.bytes() +
+  return handles_.bytes() + storages_.bytes() + layouts_.bytes() + keys_.bytes() +
          (regions_ == nullptr ? 0 : regions_->bytes());
 }
 
 MemoryReading ContextBody::total_memory(const Device* device) {
   MemoryReading sum = ContextRegistry::instance().ended(device);
-  sum.record_bytes = SlotSpace<TensorRecord>::stock().kept_bytes() +
-                     SlotSpace<Region>::stock().kept_bytes() +
-                     RecordArena<Storage>::Pool::stock().kept_bytes() +
-                     RecordArena<StridedLayout>::Pool::stock().kept_bytes();
+  for_each_stock([&](const auto& stock) { sum.record_bytes += stock.kept_bytes(); });
   ContextRegistry::instance().for_each([&](ContextBody& context) {
     Lock lock(context.lock_);
     add(sum, context.read(lock, device));
@@ -116,8 +113,8 @@ void ContextBody::audit_own() {
     if (!each.balanced()) off(options_.name, "created = live + ended", each.created, each.live);
   }
   std::uint64_t tensors = 0, queued = 0, strided = 0;
-  for (std::size_t c = 0; c < records_.chunk_end(); ++c) {
-    for (const TensorRecord& record : records_.chunk(c)) {
+  for (std::size_t c = 0; c < handles_.chunk_end(); ++c) {
+    for (const TensorRecord& record : handles_.chunk(c)) {
       if (!record.live() || record.has(TensorRecord::kHold)) continue;
       ++tensors;
       queued += record.has(TensorRecord::kWaiting) ? 1 : 0;
@@ -125,7 +122,8 @@ void ContextBody::audit_own() {
     }
   }
   if (tensors != sum.live) off(options_.name, "live tensors = handles", sum.live, tensors);
-  if (queued != reclaim_.waiting()) off(options_.name, "orphans", reclaim_.waiting(), queued);
+  if (queued != handles_.orphans().waiting())
+    off(options_.name, "orphans", handles_.orphans().waiting(), queued);
   // arithmetic: of what is booked
   const std::uint64_t pressure = sum.storages.bytes + sum.live * options_.name_bytes;
   if (pressure_.load(std::memory_order_relaxed) != pressure) {
@@ -161,35 +159,26 @@ void ContextBody::audit() {
   }
 }
 
-// Takes the lock a chunk at a time: a walk over a million tensors delays nobody.
 void ContextBody::gather_holdings(const Device* device, By by,
                                   std::map<SiteId, SiteHolding>& sites) {
   struct Seen {
+    const Device* device;
     SiteId site;
     std::uint64_t bytes;
     bool orphaned;
   };
-  std::vector<Seen> seen(kChunkSlots);
-  for (std::size_t c = 0; c < records_.chunk_end(); ++c) {
-    if (!records_.has_chunk(c)) continue;
-    std::size_t count = 0;
-    {
-      std::lock_guard guard(lock_);
-      for (const TensorRecord& record : records_.chunk(c)) {
-        if (!record.live() || record.has(TensorRecord::kHold)) continue;
-        const Storage& storage = *record.storage;
-        if (device != nullptr && storage.device != device) continue;
-        const SiteId site = by == By::kSite ? record.site : record.region->label;
-        seen[count++] = {site, storage.bytes / storage.tensors, record.queued()};
-      }
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      SiteHolding& holding = sites[seen[i].site];
-      holding.site = seen[i].site;
-      holding.live.add(seen[i].bytes);
-      holding.orphans += seen[i].orphaned ? 1 : 0;
-    }
-  }
+  const auto look = [&](const TensorRecord& record) {
+    const Storage& storage = *record.storage;
+    return Seen{storage.device, by == By::kSite ? record.site : record.region->label,
+                storage.bytes / storage.tensors, record.queued()};
+  };
+  for_each_row<Seen>(false, look, [&](const Seen& seen) {
+    if (device != nullptr && seen.device != device) return;
+    SiteHolding& holding = sites[seen.site];
+    holding.site = seen.site;
+    holding.live.add(seen.bytes);
+    holding.orphans += seen.orphaned ? 1 : 0;
+  });
 }
 
 std::vector<SiteHolding> ContextBody::holdings(ContextId id, const Device* device, By by) {

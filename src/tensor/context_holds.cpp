@@ -4,8 +4,8 @@
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
-#include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
+#include "memory/event_ring.hpp"
 #include "tensor/context_body.hpp"
 #include "tensor/end_batch.hpp"
 
@@ -74,7 +74,7 @@ Handle ContextBody::hold_by_name(ContextId id, Handle handle) {
   const bool foreign = storage.foreign();
   const std::uint64_t offset = foreign ? 0 : of.tag;
   const std::uint64_t bytes = foreign ? 0 : bytes_of(Shape(of.shape()), size_of(of.dtype));
-  TensorRecord& record = records_.acquire(storage.device);
+  TensorRecord& record = handles_.acquire(storage.device);
   storage.refs.fetch_add(1, std::memory_order_relaxed);
   record.storage = &storage;
   record.flags = TensorRecord::kHold;
@@ -88,15 +88,15 @@ Handle ContextBody::hold_by_name(ContextId id, Handle handle) {
 
 // A hold that has been released is known as such also when its context has gone since.
 ContextBody::Found ContextBody::find_hold(Handle hold) {
-  using Space = SlotSpace<TensorRecord>;
-  if (auto* table = static_cast<Records*>(Space::table_of(hold))) {
-    std::unique_lock lock(table->context.lock_);
+  if (HandleTable* table = HandleTable::of(hold)) {
+    ContextBody& context = table->context();
+    std::unique_lock lock(context.lock_);
     TensorRecord* record = table->find(hold);
     if (record != nullptr && record->has(TensorRecord::kHold)) {
-      return {&table->context, record, std::move(lock)};
+      return {&context, record, std::move(lock)};
     }
   }
-  if (Space::has_ended(hold)) return {nullptr, nullptr, {}};
+  if (HandleTable::has_ended(hold)) return {nullptr, nullptr, {}};
   raise(ErrorKind::kStaleHandle, "[hold] {:#x} names no hold", hold);
 }
 
@@ -114,7 +114,7 @@ bool ContextBody::release_by_name(Handle hold) {
   Found found = find_hold(hold);
   if (found.record == nullptr) return false;
   StorageRef last(*found.record->storage);  // lets go after the lock
-  found.context->leave_table(*found.record);
+  found.context->handles_.end(*found.record);
   found.lock.unlock();
   last.reset();
   found.context->retire_if_empty();

@@ -17,9 +17,9 @@
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
-#include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
 #include "memory/clock.hpp"
+#include "memory/event_ring.hpp"
 #include "tensor/context_body.hpp"
 #include "tensor/context_registry.hpp"
 #include "tensor/ladders.hpp"
@@ -169,7 +169,7 @@ bool ContextBody::ask_others(const Device* device) {
     if (&other == this) return;
     std::lock_guard guard(other.lock_);
     if (other.closed()) return;
-    if (device == nullptr ? other.records_.live() == 0
+    if (device == nullptr ? other.handles_.live() == 0
                           : other.ledger(*device).books().storages.bytes == 0) {
       return;
     }
@@ -192,7 +192,7 @@ Drained ContextBody::safe_point(ContextId id, Device* device, std::uint64_t upco
   check_open(id, "safe_point");
   Drained drained;
   const bool on = reclaiming();
-  if (reclaim_.noticed() || (on && reclaim_.waiting() != 0)) {
+  if (handles_.orphans().noticed() || (on && handles_.orphans().waiting() != 0)) {
     drained += drain(id, Scope::kAll);
   }
   if (!on || !on_host_thread()) return drained;

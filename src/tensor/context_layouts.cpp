@@ -5,8 +5,8 @@
 
 #include "ebb/base/error.hpp"
 #include "ebb/memory/device_link.hpp"
-#include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
+#include "memory/event_ring.hpp"
 #include "tensor/block_guard.hpp"
 #include "tensor/context_body.hpp"
 #include "tensor/end_batch.hpp"
@@ -91,7 +91,7 @@ Handle ContextBody::enter_view(Lock& lock, Storage& storage, std::uint64_t offse
   StridedLayout* layout = strides == nullptr ? nullptr : &layouts_.acquire(storage.device);
   TensorRecord* record = nullptr;
   try {
-    record = &records_.acquire(storage.device);
+    record = &handles_.acquire(storage.device);
   } catch (...) {
     if (layout != nullptr) layouts_.release(*layout);
     throw;
@@ -140,7 +140,7 @@ void ContextBody::take(Operand& operand, const TensorRecord& record, StorageRef&
 // Somebody else made the tensor dense since the operand was resolved: theirs is taken.
 bool ContextBody::take_if_rebound(Lock&, Handle handle, Operand& operand,
                                   StorageRef& old) noexcept {
-  const TensorRecord* record = records_.find(handle);
+  const TensorRecord* record = handles_.find(handle);
   if (record == nullptr || record->storage == operand.memory.storage_) return false;
   take(operand, *record, old);
   return true;
@@ -173,7 +173,7 @@ void ContextBody::make_dense(ContextId id, Handle handle, Operand& operand) {
     if (take_if_rebound(lock, handle, operand, old)) return;
   }
   Device& device = operand.memory.device();
-  if (reclaim_.noticed()) drain(id, Scope::kOwn);
+  if (handles_.orphans().noticed()) drain(id, Scope::kOwn);
   const TensorSpec spec{.device = &device, .stream = operand.memory.home_stream()};
   if (device.link() != nullptr && device.link()->captures(spec.stream)) {
     raise(ErrorKind::kWrongState,
@@ -196,7 +196,7 @@ void ContextBody::make_dense(ContextId id, Handle handle, Operand& operand) {
     storage.note = nullptr;
     storage.key = 0;
     enter_storage(storage, device, device.pool().block_bytes(storage.block));
-    if (TensorRecord* record = records_.find(handle)) {
+    if (TensorRecord* record = handles_.find(handle)) {
       rebind(*record, storage, batch);
       take(operand, *record, old);
     } else {  // it has ended: nobody's but the operand's

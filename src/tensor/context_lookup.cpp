@@ -4,6 +4,7 @@
 #include "ebb/base/error.hpp"
 #include "ebb/memory/trace.hpp"
 #include "ebb/tensor/context.hpp"
+#include "memory/event_ring.hpp"
 #include "tensor/context_body.hpp"
 
 namespace ebb {
@@ -36,8 +37,8 @@ void ContextBody::raise_ended(Lock& lock, std::string_view who) {
 void ContextBody::raise_stale(Lock& lock, Handle handle, std::string_view who) {
   std::string what;
   const std::string context = options_.name;
-  const bool ended = records_.has_ended(handle);
-  if (const TensorRecord* slot = ended ? records_.find_ended(handle) : nullptr) {
+  const bool ended = handles_.has_ended(handle);
+  if (const TensorRecord* slot = ended ? handles_.find_ended(handle) : nullptr) {
     what = fmt::format(" ({} {})", name_of(slot->dtype), dims_to_string(slot->shape()));
   }
   lock.unlock();

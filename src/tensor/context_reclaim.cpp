@@ -38,42 +38,8 @@ Drained& Drained::operator+=(const Drained& other) noexcept {
   return *this;
 }
 
-void ContextBody::orphan(Handle handle) noexcept {
-  using Space = SlotSpace<TensorRecord>;
-  const std::uint64_t generation = generation_of(handle);
-  if ((generation & 1u) == 0 || generation > kLastGeneration) return;
-  if (Space::table_of(handle) == nullptr) return;  // nothing lives there
-  TensorRecord& slot = *Space::find_slot(handle);
-  if (!OrphanQueue<TensorRecord>::mark(slot, handle)) return;
-  // Only now is it certain whose the record is, and that it stays with that context.
-  static_cast<Records*>(Space::table_of(handle))->context.reclaim_.notice(slot);
-}
-
-// A record just taken off the queue that is not given back now.
-void ContextBody::keep(TensorRecord& record) noexcept {
-  if (!record.live()) {
-    --undead_;
-    records_.recycle(record);
-  } else if (record.has(TensorRecord::kHold)) {  // a forged notice: holds have no host object
-    record.word.fetch_and(~1u, std::memory_order_relaxed);
-  } else {
-    record.flags |= TensorRecord::kWaiting;
-    reclaim_.keep(record, record.storage->foreign());
-  }
-}
-
-// Those that are there, so many at most. True: there may be more.
-bool ContextBody::take_notices(int most) noexcept {
-  for (; most > 0; --most) {
-    TensorRecord* record = reclaim_.pop();
-    if (record == nullptr) return false;
-    keep(*record);
-  }
-  return true;
-}
-
 void ContextBody::take_notices(Lock& lock) noexcept {
-  while (take_notices(kMostNotices)) {
+  while (handles_.take_notices(kMostNotices)) {
     lock.unlock();
     lock.lock();
   }
@@ -81,9 +47,9 @@ void ContextBody::take_notices(Lock& lock) noexcept {
 
 // Ends what waits in a list.
 void ContextBody::end_kept(bool foreign, EndBatch& batch, std::uint64_t& since) noexcept {
-  since = std::min(since, reclaim_.kept_since(foreign));
+  since = std::min(since, handles_.orphans().kept_since(foreign));
   while (!batch.full()) {
-    TensorRecord* record = reclaim_.first_kept(foreign);
+    TensorRecord* record = handles_.orphans().first_kept(foreign);
     if (record == nullptr) return;
     end(*record, Reason::kReclaimed, batch);
   }
@@ -98,22 +64,22 @@ Drained ContextBody::drain_batch(ContextId id, Scope scope, bool& more) {
   std::uint64_t since = kNever;
   TensorRecord* record = nullptr;
   int taken = 0;
-  while (!batch.full() && taken < kMostNotices && (record = reclaim_.pop()) != nullptr) {
+  while (!batch.full() && taken < kMostNotices && (record = handles_.orphans().pop()) != nullptr) {
     ++taken;
     const bool ends = giving && record->live() && !record->has(TensorRecord::kHold) &&
                       (scope == Scope::kAll || !record->storage->foreign());
     if (ends) {
-      since = std::min(since, reclaim_.popped_since());
+      since = std::min(since, handles_.orphans().popped_since());
       record->flags |= TensorRecord::kDequeued;
       end(*record, Reason::kReclaimed, batch);
     } else {
-      keep(*record);
+      handles_.keep(*record);
     }
   }
   if (giving) {
     end_kept(false, batch, since);
     if (scope == Scope::kAll) end_kept(true, batch, since);
-    if (batch.drained().tensors != 0) reclaim_.given_back(batch.drained().tensors, since);
+    if (batch.drained().tensors != 0) handles_.orphans().given_back(batch.drained().tensors, since);
   }
   more = batch.full() || taken == kMostNotices;
   carry_out(lock, batch);

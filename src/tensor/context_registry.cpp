@@ -33,16 +33,10 @@ class ContextRegistry::Fork {
   static void take() noexcept {
     instance().mutex_.lock();
     for_all([](ContextBody& context) { context.lock_.lock(); });
-    SlotSpace<TensorRecord>::stock().mutex().lock();
-    SlotSpace<Region>::stock().mutex().lock();
-    RecordArena<Storage>::Pool::stock().mutex().lock();
-    RecordArena<StridedLayout>::Pool::stock().mutex().lock();
+    ContextBody::for_each_stock([](auto& stock) { stock.mutex().lock(); });
   }
   static void give() noexcept {
-    RecordArena<StridedLayout>::Pool::stock().mutex().unlock();
-    RecordArena<Storage>::Pool::stock().mutex().unlock();
-    SlotSpace<Region>::stock().mutex().unlock();
-    SlotSpace<TensorRecord>::stock().mutex().unlock();
+    ContextBody::for_each_stock([](auto& stock) { stock.mutex().unlock(); });
     for_all([](ContextBody& context) { context.lock_.unlock(); });
     instance().mutex_.unlock();
   }
@@ -131,7 +125,7 @@ void ContextRegistry::recycle(ContextBody& context) noexcept {
   ended_costs_.major += costs.major;
   ended_costs_.total_ns += costs.total_ns;
   ended_costs_.longest_ns = std::max(ended_costs_.longest_ns, costs.longest_ns);
-  context.records_.clear();
+  context.handles_.clear();
   context.storages_.clear();
   context.layouts_.clear();
   context.regions_.reset();

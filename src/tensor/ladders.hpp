@@ -96,7 +96,7 @@ class ContextBody::RecordLadder final : public Ladder {
  private:
   bool has_room() const {
     const Lock lock(context_.lock_);
-    return context_.records_.has_room(payer_) && context_.storages_.has_room(payer_) &&
+    return context_.handles_.has_room(payer_) && context_.storages_.has_room(payer_) &&
            (!for_layout_ || context_.layouts_.has_room(payer_));
   }
   // What the pool only caches makes way, no more than is lacking.

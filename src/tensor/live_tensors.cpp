@@ -17,21 +17,18 @@ class LiveWalk {
     return all;
   }
 
-  static void copy(ContextBody& context, std::size_t chunk, std::vector<LiveRow>& rows) {
-    rows.clear();
-    if (!context.records_.has_chunk(chunk)) return;
-    rows.reserve(kChunkSlots);
-    std::lock_guard guard(context.lock_);
-    for (const TensorRecord& record : context.records_.chunk(chunk)) {
-      if (record.live() && !record.has(TensorRecord::kHold)) rows.push_back(row(context, record));
-    }
+  static void rows(ContextBody& context, const std::function<void(const LiveRow&)>& use) {
+    context.for_each_row<LiveRow>(
+        false, [&](const TensorRecord& record) { return row(context, record); }, use);
   }
 
   static Books books(ContextBody& context, const Device& device) {
     std::lock_guard guard(context.lock_);
     return context.books(&device);
   }
-  static std::uint64_t orphans(const ContextBody& context) { return context.reclaim_.waiting(); }
+  static std::uint64_t orphans(const ContextBody& context) {
+    return context.handles_.orphans().waiting();
+  }
 
  private:
   static LiveRow row(const ContextBody& context, const TensorRecord& record) {
@@ -46,13 +43,7 @@ class LiveWalk {
 };
 
 void for_each_live_tensor(const std::function<void(const LiveRow&)>& use) {
-  std::vector<LiveRow> rows;
-  for (ContextBody* context : LiveWalk::contexts()) {
-    for (std::size_t chunk = 0; chunk < SlotTable<TensorRecord>::chunk_end(); ++chunk) {
-      LiveWalk::copy(*context, chunk, rows);
-      for (const LiveRow& row : rows) use(row);
-    }
-  }
+  for (ContextBody* context : LiveWalk::contexts()) LiveWalk::rows(*context, use);
 }
 
 Books books_as_they_are(const Device& device) {

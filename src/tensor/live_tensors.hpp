@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "ebb/base/shape.hpp"
-#include "ebb/memory/event_ring.hpp"
 #include "ebb/memory/ledger.hpp"
+#include "ebb/memory/trace_event.hpp"
 
 namespace ebb {
 

@@ -171,23 +171,8 @@ class SnapshotWriter {
   void tensors(ContextBody& context, std::string_view name, bool holds) {
     begin(name);
     json_.begin_array();
-    std::vector<TensorRow> rows;
-    for (std::size_t c = 0; c < SlotTable<TensorRecord>::chunk_end(); ++c) {
-      copy_tensors(context, c, holds, rows);
-      for (const TensorRow& row : rows) write_row(row);
-    }
+    context.for_each_row<TensorRow>(holds, row_of, [&](const TensorRow& row) { write_row(row); });
     json_.end_array();
-  }
-
-  static void copy_tensors(ContextBody& context, std::size_t chunk, bool holds,
-                           std::vector<TensorRow>& rows) {
-    rows.clear();
-    if (!context.records_.has_chunk(chunk)) return;
-    rows.reserve(kChunkSlots);
-    std::lock_guard guard(context.lock_);
-    for (const TensorRecord& record : context.records_.chunk(chunk)) {
-      if (record.live() && record.has(TensorRecord::kHold) == holds) rows.push_back(row_of(record));
-    }
   }
 
   static TensorRow row_of(const TensorRecord& record) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "capi/books_source.hpp"
+#include "memory/event_ring.hpp"
 #include "model/books_world.hpp"
 #include "observe/recorder.hpp"
 #include "observe/replay.hpp"

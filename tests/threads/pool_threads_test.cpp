@@ -13,7 +13,7 @@
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/simulated_device.hpp"
 #include "ebb/memory/system_heap.hpp"
-#include "ebb/memory/trace.hpp"
+#include "memory/event_ring.hpp"
 
 namespace ebb {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ebb/memory/event_ring.hpp"
+#include "ebb/memory/trace_event.hpp"
 
 namespace ebb {
 

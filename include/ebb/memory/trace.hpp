@@ -9,17 +9,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "ebb/memory/event_ring.hpp"
+#include "ebb/memory/trace_event.hpp"
 
-namespace ebb::trace {
+namespace ebb {
+
+class EventRing;
+
+namespace trace {
 
 namespace detail {
 enum Want : std::uint8_t { kTracing = 1, kRecording = 2 };
 extern std::atomic<std::uint8_t> wanted;
-// The calling thread's ring, made at its first event.
-extern constinit thread_local EventRing* ring;
-// Makes the ring; where there is no memory for one, the event is lost.
-void record_first(const TraceEvent& event) noexcept;
 }  // namespace detail
 
 // Somebody wants the ledger's events.
@@ -30,14 +30,6 @@ inline bool blocks_on() noexcept {
 }
 void set(bool tracing) noexcept;
 void set_recording(bool recording) noexcept;
-
-// Records whether tracing is on or not; callers ask on() first.
-inline void record(const TraceEvent& event) noexcept {
-  EventRing* ring = detail::ring;
-  if (ring == nullptr) [[unlikely]]
-    return detail::record_first(event);
-  ring->push(event);
-}
 
 // The events of all threads, those that have ended too, ordered by time.
 std::vector<TraceEvent> snapshot();
@@ -55,8 +47,7 @@ class Tail {
     std::uint64_t lost = newly_unrecorded();
     find_rings();
     for (Place& place : places_) {
-      events_.clear();
-      place.next = place.ring->read(place.next, events_, lost);
+      read_ring(place, lost);
       if (!events_.empty()) use(place.thread, events_);
     }
     return lost;
@@ -69,6 +60,7 @@ class Tail {
     std::uint64_t next;
   };
   void find_rings();
+  void read_ring(Place& place, std::uint64_t& lost);
   std::uint64_t newly_unrecorded() noexcept;
 
   std::vector<Place> places_;
@@ -79,4 +71,5 @@ class Tail {
 // Forgets all events so far (they stay in the rings, but no snapshot shows them).
 void clear() noexcept;
 
-}  // namespace ebb::trace
+}  // namespace trace
+}  // namespace ebb

@@ -1,5 +1,3 @@
-#include "ebb/memory/trace.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,6 +5,7 @@
 
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/system_heap.hpp"
+#include "memory/event_ring.hpp"
 
 namespace ebb {
 namespace {

@@ -1,4 +1,5 @@
-// EventRing: the last n events of one thread, readable from another while it writes.
+// EventRing: the last n events of one thread, readable from another while it writes; and record(),
+// which puts one into the ring of the calling thread.
 //
 // One writer. Each event is five atomic words, so a reader can at worst see a mixture of two
 // events, and it throws those away: before the writer overwrites the slot of event i - n it has
@@ -13,32 +14,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "ebb/memory/trace.hpp"
+
 namespace ebb {
-
-// What happened; the values above kUser are for the layers that share the ring.
-enum class EventKind : std::uint8_t {
-  kNone = 0,
-  kAllocate = 1,  // pool: id = address, detail = stream
-  kFree = 2,      // pool: id = address, detail = stream
-  kCommit = 3,    // a device's heap: id = address
-  kDecommit = 4,  // the same, given back
-  kUser = 16,
-};
-
-struct TraceEvent {
-  std::uint64_t id = 0;  // address or handle
-  std::uint64_t bytes = 0;
-  std::uint64_t storage = 0;  // the block's address, or what else names the storage while it lives
-  std::uint32_t site = 0;     // interned stack, 0 = unknown
-  EventKind kind = EventKind::kNone;
-  std::uint8_t detail = 0;  // reason, dtype or stream
-  std::uint8_t device = 0;  // index; 0: none
-  std::uint8_t flags = 0;   // by kind
-  // ns of the steady clock, coarse: read every kTimeEvery events and after each look of a reader
-  std::uint64_t time = 0;
-  friend bool operator==(const TraceEvent&, const TraceEvent&) = default;
-};
-static_assert(sizeof(TraceEvent) == 40);
 
 class EventRing {
  public:
@@ -111,4 +89,21 @@ class EventRing {
   alignas(64) std::array<Slot, kEvents> slots_{};
 };
 
+namespace trace {
+namespace detail {
+// The calling thread's ring, made at its first event.
+extern constinit thread_local EventRing* ring;
+// Makes the ring; where there is no memory for one, the event is lost.
+void record_first(const TraceEvent& event) noexcept;
+}  // namespace detail
+
+// Records whether tracing is on or not; callers ask on() first.
+inline void record(const TraceEvent& event) noexcept {
+  EventRing* ring = detail::ring;
+  if (ring == nullptr) [[unlikely]]
+    return detail::record_first(event);
+  ring->push(event);
+}
+
+}  // namespace trace
 }  // namespace ebb

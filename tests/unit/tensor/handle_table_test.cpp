@@ -1,0 +1,167 @@
+#include "tensor/handle_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace ebb::test {
+namespace {
+
+class HandleTableTest : public testing::Test {
+ protected:
+  ~HandleTableTest() override {
+    while (table.take_notices(100)) {
+    }
+    for (TensorRecord* record : made) {
+      if (record->live()) table.end(*record);
+    }
+    EXPECT_EQ(table.live(), 0u);
+    EXPECT_EQ(table.undead(), 0u);
+  }
+
+  TensorRecord& make(Storage& storage) {
+    TensorRecord& record = table.acquire();
+    record.storage = &storage;
+    record.flags = 0;
+    made.push_back(&record);
+    return record;
+  }
+  TensorRecord& make() { return make(own); }
+  TensorRecord& hold() {
+    TensorRecord& record = make();
+    record.flags = TensorRecord::kHold;
+    return record;
+  }
+  // What a drain does with what it gives back.
+  void end_popped(TensorRecord& record) {
+    record.flags |= TensorRecord::kDequeued;
+    table.end(record);
+  }
+
+  std::byte memory{};
+  Storage own, foreign;
+  HandleTable table{nullptr};
+  std::vector<TensorRecord*> made;
+
+  HandleTableTest() { own.block.data = &memory; }
+};
+
+TEST_F(HandleTableTest, FindsTensorsAndTellsHoldsFromThem) {
+  TensorRecord& tensor = make();
+  TensorRecord& held = hold();
+  EXPECT_EQ(table.find_tensor(tensor.name()), &tensor);
+  EXPECT_EQ(table.find_tensor(held.name()), nullptr);
+  EXPECT_EQ(table.find(held.name()), &held);
+  EXPECT_EQ(HandleTable::of(held.name()), &table);
+  const Handle name = tensor.name();
+  table.end(tensor);
+  EXPECT_EQ(table.find_tensor(name), nullptr);
+  EXPECT_TRUE(HandleTable::has_ended(name));
+  EXPECT_EQ(table.find_ended(name), &tensor);
+}
+
+TEST_F(HandleTableTest, ANoticeIsKeptInTheListOfItsKind) {
+  TensorRecord &mine = make(), &theirs = make(foreign);
+  HandleTable::notice(mine.name());
+  HandleTable::notice(theirs.name());
+  EXPECT_TRUE(table.orphans().noticed());
+  EXPECT_EQ(table.orphans().waiting(), 0u);
+  EXPECT_FALSE(table.take_notices(100));
+  EXPECT_EQ(table.orphans().waiting(), 2u);
+  EXPECT_EQ(table.orphans().first_kept(false), &mine);
+  EXPECT_EQ(table.orphans().first_kept(true), &theirs);
+}
+
+TEST_F(HandleTableTest, NoMoreAreTakenThanAskedFor) {
+  for (int i = 0; i < 5; ++i) HandleTable::notice(make().name());
+  EXPECT_TRUE(table.take_notices(3));
+  EXPECT_EQ(table.orphans().waiting(), 3u);
+  EXPECT_FALSE(table.take_notices(3));
+  EXPECT_EQ(table.orphans().waiting(), 5u);
+}
+
+TEST_F(HandleTableTest, StaleForgedAndSecondNoticesDoNothing) {
+  TensorRecord& record = make();
+  const Handle name = record.name();
+  HandleTable::notice(name);
+  HandleTable::notice(name);
+  table.take_notices(10);
+  HandleTable::notice(name);
+  EXPECT_FALSE(table.orphans().noticed());
+  EXPECT_EQ(table.orphans().waiting(), 1u);
+  table.end(record);
+  HandleTable::notice(name);
+  for (const Handle forged : {Handle{0}, ~Handle{0}, name + (Handle{1} << kSlotIndexBits),
+                              name + (Handle{2} << kSlotIndexBits), name | kSlotIndexMask}) {
+    HandleTable::notice(forged);
+  }
+  EXPECT_FALSE(table.orphans().noticed());
+}
+
+TEST_F(HandleTableTest, ANoticeForAHoldIsForgotten) {
+  TensorRecord& held = hold();
+  HandleTable::notice(held.name());
+  table.take_notices(10);
+  EXPECT_EQ(table.orphans().waiting(), 0u);
+  EXPECT_FALSE(held.queued());
+  EXPECT_TRUE(held.live());
+}
+
+TEST_F(HandleTableTest, OneThatEndsInTheQueueIsUndeadUntilItIsTakenOff) {
+  TensorRecord& record = make();
+  const Handle name = record.name();
+  HandleTable::notice(name);
+  table.end(record);
+  EXPECT_EQ(table.find(name), nullptr);
+  EXPECT_EQ(table.undead(), 1u);
+  EXPECT_NE(&make(), &record) << "its slot is not free";
+  table.take_notices(10);
+  EXPECT_EQ(table.undead(), 0u);
+  EXPECT_EQ(table.orphans().waiting(), 0u);
+  EXPECT_EQ(&make(), &record);
+}
+
+TEST_F(HandleTableTest, OneThatEndsWhileItWaitsIsTakenOutOfItsList) {
+  TensorRecord &first = make(), &second = make();
+  HandleTable::notice(first.name());
+  HandleTable::notice(second.name());
+  table.take_notices(10);
+  table.end(first);
+  EXPECT_EQ(table.orphans().waiting(), 1u);
+  EXPECT_EQ(table.orphans().first_kept(false), &second);
+  EXPECT_EQ(table.undead(), 0u);
+}
+
+TEST_F(HandleTableTest, OneThatIsGivenBackFromTheQueueIsFreeAtOnce) {
+  TensorRecord& record = make();
+  HandleTable::notice(record.name());
+  TensorRecord* popped = table.orphans().pop();
+  ASSERT_EQ(popped, &record);
+  end_popped(*popped);
+  EXPECT_EQ(table.undead(), 0u);
+  EXPECT_EQ(&make(), &record);
+}
+
+// In the child of a fork: one notice is between its two steps, so whatever came before it is out of
+// reach, and one was never linked at all.
+TEST_F(HandleTableTest, GoingOnAloneFindsNoticesThatWereUnderWay) {
+  TensorRecord &waits = make(), &before = make(), &between = make(), &marked = make(),
+               &ended = make();
+  HandleTable::notice(waits.name());
+  table.take_notices(10);
+  HandleTable::notice(before.name());
+  HandleTable::notice(ended.name());
+  table.end(ended);
+  HandleTable::notice(between.name());
+  between.link.store(reinterpret_cast<TensorRecord*>(std::uintptr_t{1}));  // its link is missing
+  ASSERT_TRUE(OrphanQueue<TensorRecord>::mark(marked, marked.name()));
+  ASSERT_EQ(table.orphans().pop(), nullptr);
+  table.go_on_alone();
+  EXPECT_FALSE(table.take_notices(10));
+  EXPECT_EQ(table.orphans().waiting(), 4u);
+  EXPECT_EQ(table.undead(), 0u);
+  EXPECT_FALSE(table.orphans().noticed());
+}
+
+}  // namespace
+}  // namespace ebb::test
