@@ -54,6 +54,8 @@ for (const [name, made, holder] of [
     assert.ok(stderr.includes(`${name}:${lineOf(name, made)})`), stderr);
     assert.ok(stderr.includes(`held by: ${holder} -> [`), stderr);
     assert.ok(stderr.includes(`recording: ${out}`), stderr);
+    const page = stderr.match(/report: (\S+\.html)/)[1];
+    assert.match(readFileSync(page, 'utf8'), /^<!doctype html>/i);
   });
 
   test(`${name}: the clean version is flat`, () => {

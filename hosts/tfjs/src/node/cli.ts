@@ -32,22 +32,13 @@ with run:
   --out <file>       the recording; default: <program>.ebbrec
   --why, --no-why    look for holders also in a heap of more than 1 GB; never look
 
-The tool's commands read recordings: report, diff, check, export, ...; 'ebb report --help' says more.
+The tool's commands read recordings and look at processes that are recorded: report, diff, check, export, top, view,
+list; 'ebb report --help' says more.
 `;
 /** Those of the options above that a program would hardly have. */
 const OURS = /^--(budget|strict|trace|report|no-variables)(=|$)/;
 /** Commands of the tool. A program of such a name is run by 'ebb run NAME'. */
-const COMMANDS = new Set([
-  'report',
-  'diff',
-  'check',
-  'export',
-  'top',
-  'view',
-  'html',
-  'why',
-  '--version',
-]);
+const COMMANDS = new Set(['report', 'diff', 'check', 'export', 'top', 'view', 'list', '--version']);
 
 function fail(message: string): never {
   process.stderr.write(`ebb: ${message}\n\n${USAGE}`);

@@ -1,7 +1,7 @@
 // A program that was killed, or ran out of memory, has said nothing: its recording is there up to a tenth of a second
 // before.
 import { statSync } from 'node:fs';
-import { findTool, readReportSync } from './tool';
+import { findTool, readReportSync, writePage } from './tool';
 import { verdict } from './verdict';
 
 /** Says what the recording since `begun` shows, unless the program did before the signal ended it. */
@@ -13,7 +13,11 @@ export function sayOfKilled(file: string, begun: number, signal: string): void {
     const report = readReportSync(tool, file);
     if (report.ended) return;
     const notLooked = 'not looked for: the program is gone';
-    const notes = [`it was ended by ${signal}`, `recording: ${file}    npx ebb report ${file}`];
+    const notes = [
+      `it was ended by ${signal}`,
+      `recording: ${file}    npx ebb report ${file}`,
+      ...writePage(tool, file),
+    ];
     process.stderr.write(verdict({ report, heldBy: new Map(), notLooked, notes }));
   } catch (error) {
     process.stderr.write(`ebb: ${(error as Error).message}\n`);

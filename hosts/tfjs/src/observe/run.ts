@@ -6,7 +6,7 @@ import { type Hooks, hooks } from '../engine/hooks';
 import { onEngine } from '../engine/tfjs';
 import { find, findSync, whySetting } from './finding';
 import { collectNow, Rounds } from './rounds';
-import { findTool } from './tool';
+import { findTool, writePage } from './tool';
 import { verdict } from './verdict';
 
 /** Signals that end a program which does not listen for them. */
@@ -29,7 +29,12 @@ function conclude(): void {
     const file = recording.stop();
     collectNow();
     const tool = findTool();
-    say(tool === undefined ? `ebb: recording: ${file}\n` : verdict(findSync(tool, file)));
+    if (tool === undefined) {
+      say(`ebb: recording: ${file}\n`);
+      return;
+    }
+    const findings = findSync(tool, file);
+    say(verdict({ ...findings, notes: [...findings.notes, ...writePage(tool, file)] }));
   } catch (error) {
     say(`ebb: ${(error as Error).message}\n`);
   }

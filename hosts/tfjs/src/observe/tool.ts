@@ -12,6 +12,8 @@ export interface Place {
   growing: boolean;
   growth_per_second: number;
   shapes: string;
+  /** What the recording says holds its tensors. */
+  holder?: string;
 }
 
 /** What `ebb report --json` says. */
@@ -47,4 +49,11 @@ export function readReportSync(tool: string, file: string): Report {
   if (error) throw error;
   if (status !== 0) throw new Error(stderr.trim() || `${tool} ended with ${status}`);
   return JSON.parse(stdout) as Report;
+}
+
+/** The report as a page beside the recording; says where it is. Without it the rest is as good. */
+export function writePage(tool: string, file: string): string[] {
+  const page = `${file.replace(/\.ebbrec$/, '')}.html`;
+  const { status } = spawnSync(tool, ['report', file, '--html', page], OPTIONS);
+  return status === 0 ? [`report: ${page}`] : [];
 }
