@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { runIn, serve } from './browsers.mjs';
 
 const BUDGET_MB = 200;
-const ROUNDS = 120; // almost 1 GB, five times the budget
+const ROUNDS = 80; // 640 MB, three times the budget
 
 export const WAITS = ['raf', 'timeout', 'data', 'never'];
 
