@@ -13,7 +13,7 @@ _Static_assert(sizeof(ebb_tensor_spec) == 40, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_foreign_spec) == 64, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_tensor_info) == 160, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_drained) == 24, "the layout is part of the ABI");
-_Static_assert(sizeof(ebb_memory) == 224, "the layout is part of the ABI");
+_Static_assert(sizeof(ebb_memory) == 232, "the layout is part of the ABI");
 _Static_assert(sizeof(ebb_report_options) == 16, "the layout is part of the ABI");
 
 #define CHECK(call)                                                            \
