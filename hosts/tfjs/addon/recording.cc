@@ -86,6 +86,32 @@ napi_value record_read(napi_env env, napi_callback_info info) {
   return result;
 }
 
+// recordHolder(site, text)
+napi_value record_holder(napi_env env, napi_callback_info info) {
+  const Arguments<2> arguments(env, info);
+  check(env, ebb_record_holder(arguments.integer<std::uint32_t>(0), arguments.text(1).c_str()));
+  return nullptr;
+}
+
+// What viewers wish, until somebody takes it: bits of ebb_asked.
+std::atomic<std::uint32_t> wishes{0};
+
+// liveStart(): viewers may attach to the recording
+napi_value live_start(napi_env env, napi_callback_info) {
+  auto options = EBB_INIT(ebb_live_options);
+  options.asked = [](void*, std::uint32_t what) {
+    if (what < 32) wishes.fetch_or(1U << what, std::memory_order_relaxed);
+  };
+  wishes.store(0, std::memory_order_relaxed);
+  check(env, ebb_live_start(&options));
+  return nullptr;
+}
+
+// liveAsked() -> bit N: somebody wished ebb_asked N
+napi_value live_asked(napi_env env, napi_callback_info) {
+  return to_js(env, static_cast<double>(wishes.exchange(0, std::memory_order_relaxed)));
+}
+
 // devices() -> for each: name, device, budget, in use, committed, peak committed, cached
 napi_value devices(napi_env env, napi_callback_info) {
   napi_value result;
@@ -126,6 +152,9 @@ void export_recording(napi_env env, World& world, napi_value exports) {
   export_function<record_stop>(env, world, exports, "recordStop");
   export_function<record_host_heap>(env, world, exports, "recordHostHeap");
   export_function<record_read>(env, world, exports, "recordRead");
+  export_function<record_holder>(env, world, exports, "recordHolder");
+  export_function<live_start>(env, world, exports, "liveStart");
+  export_function<live_asked>(env, world, exports, "liveAsked");
 }
 
 }  // namespace ebb::node

@@ -127,6 +127,12 @@ export interface Host {
   recordHostHeap?(bytes: number): void;
   /** Mode, bytes, events, lost, sample bytes, segments, whether it gave up. */
   recordRead?(): number[];
+  /** What holds the tensors of a site, for the recording. */
+  recordHolder?(site: number, text: string): void;
+  /** Viewers may attach to the recording from now on. */
+  liveStart?(): void;
+  /** What they wished since the last time: bit N for an ebb_asked N. */
+  liveAsked?(): number;
 
   version(): string;
   tableHash(): number;

@@ -25,8 +25,8 @@ function run(words, env = {}, options = {}) {
   return spawnSync(process.execPath, [cli, ...words], all);
 }
 
-function report(file) {
-  const { stdout, stderr, status } = spawnSync(tool, ['report', '--json', file], {
+function report(...words) {
+  const { stdout, stderr, status } = spawnSync(tool, ['report', '--json', ...words], {
     encoding: 'utf8',
   });
   assert.equal(status, 0, stderr);
@@ -54,6 +54,8 @@ for (const [name, made, holder] of [
     assert.ok(stderr.includes(`${name}:${lineOf(name, made)})`), stderr);
     assert.ok(stderr.includes(`held by: ${holder} -> [`), stderr);
     assert.ok(stderr.includes(`recording: ${out}`), stderr);
+    const [growing] = report(out).places;
+    assert.ok(growing.holder.startsWith(holder), growing.holder);
     const page = stderr.match(/report: (\S+\.html)/)[1];
     assert.match(readFileSync(page, 'utf8'), /^<!doctype html>/i);
   });
@@ -230,6 +232,9 @@ test('SIGUSR2 asks while it runs; SIGTERM ends it with a report', async () => {
   const until = Date.now() + 20_000;
   while (!/asked by SIGUSR2[^]*recording:/.test(said) && Date.now() < until) await sleep(50);
   assert.match(said, /asked by SIGUSR2\nebb: .*\n[^]*recording:/);
+  const inside = spawnSync('pgrep', ['-P', String(program.pid)], { encoding: 'utf8' });
+  const asked = report('--collect', inside.stdout.trim());
+  assert.ok(asked.live > 0 && !asked.ended, JSON.stringify(asked));
   program.kill('SIGTERM');
   const [, signal] = await once(program, 'exit');
   assert.equal(signal, 'SIGTERM');

@@ -4,6 +4,7 @@ import { onEngine } from '../engine/tfjs';
 import { badArgument, checkOptions, EbbError } from '../errors';
 import { host, ofIsolate } from '../host';
 import { fileToWrite } from '../node/files';
+import { answerViewers } from '../observe/viewers';
 import { parseBytes } from './budget';
 import { trace } from './trace';
 
@@ -34,7 +35,7 @@ export interface RecordingState {
   failed: boolean;
 }
 
-const HEAP_EVERY_MS = 100;
+const ATTEND_EVERY_MS = 100;
 
 interface Current {
   path: string;
@@ -59,14 +60,33 @@ export function usualPath(): string {
   return `${name}.ebbrec`;
 }
 
-/** The collector's figure, for the counters of the recording. */
-function tellHeap(): void {
+/** The collector's figure, for the counters of the recording; and what viewers wish. */
+function attend(): void {
   host().recordHostHeap?.(process.memoryUsage().heapUsed);
+  answerViewers(current().path);
+}
+
+/** Viewers may attach. Where they cannot, the recording is the same. */
+function goLive(): void {
+  try {
+    host().liveStart?.();
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EBB_DEVICE_ERROR') throw error;
+  }
 }
 
 /** Where every tensor gets a place there is nothing to sample: its places would be counted many times over. */
 function fitting(mode: number): number {
   return mode === 2 && trace.isOn ? 3 : mode;
+}
+
+/** Ends the recording, and gives nothing back before. */
+export function endAsItIs(): string {
+  const now = current();
+  clearInterval(now.timer);
+  now.timer = undefined;
+  host().recordStop?.();
+  return now.path;
 }
 
 export const recording = {
@@ -89,19 +109,16 @@ export const recording = {
     const now = current();
     now.path = file;
     clearInterval(now.timer);
-    now.timer = setInterval(tellHeap, HEAP_EVERY_MS).unref();
-    tellHeap();
+    now.timer = setInterval(attend, ATTEND_EVERY_MS).unref();
+    attend();
+    goLive();
     onEngine(hooks); // what nobody books cannot be recorded
   },
 
   /** Writes what is left, and ends it. Throws, with the reason, if it had to give up before. Says where it is. */
   stop(): string {
-    const now = current();
-    clearInterval(now.timer);
-    now.timer = undefined;
     hooksIfAny()?.safePoint();
-    host().recordStop?.();
-    return now.path;
+    return endAsItIs();
   },
 
   /** More or less of it from now on; without an argument, how much it is. */

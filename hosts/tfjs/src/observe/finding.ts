@@ -1,7 +1,8 @@
 // What a recording shows and who holds what grows, put together. What holders were found stays known: at the end of a
 // program the variables that held them may be gone.
-import { hooksIfAny } from '../engine/hooks';
+import { hooksIfAny, sites } from '../engine/hooks';
 import { badArgument } from '../errors';
+import { host } from '../host';
 import type { Holding } from './heap_paths';
 import { findHoldings, findHoldingsSync, heapTooLarge, mostly, tensorsOf } from './holders';
 import { readReport, readReportSync, type Report } from './tool';
@@ -35,10 +36,24 @@ function questions(places: string[]): Array<[string, object[]]> {
     .filter(([, tensors]) => tensors.length > 0);
 }
 
+const LONGEST_HOLDER = 1000;
+
+/** In the recording as well, for reports; one that has ended or given up takes none. */
+function note(place: string, holder: string): void {
+  try {
+    for (const site of sites().withText(place))
+      host().recordHolder?.(site, holder.slice(0, LONGEST_HOLDER));
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EBB_WRONG_STATE') throw error;
+  }
+}
+
 function learn(asked: Array<[string, object[]]>, answers: Holding[][]): void {
   asked.forEach(([place], i) => {
     const holder = mostly(answers[i] ?? []);
-    if (holder !== undefined) known.set(place, holder);
+    if (holder === undefined) return;
+    known.set(place, holder);
+    note(place, holder);
   });
 }
 

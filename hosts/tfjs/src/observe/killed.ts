@@ -2,7 +2,7 @@
 // before.
 import { statSync } from 'node:fs';
 import { findTool, readReportSync, writePage } from './tool';
-import { verdict } from './verdict';
+import { textOf, verdict } from './verdict';
 
 /** Says what the recording since `begun` shows, unless the program did before the signal ended it. */
 export function sayOfKilled(file: string, begun: number, signal: string): void {
@@ -12,13 +12,14 @@ export function sayOfKilled(file: string, begun: number, signal: string): void {
   try {
     const report = readReportSync(tool, file);
     if (report.ended) return;
-    const notLooked = 'not looked for: the program is gone';
+    const notLooked = 'those that were found while it ran';
+    const heldBy = new Map(report.places.map((place) => [textOf(place), place.holder]));
     const notes = [
       `it was ended by ${signal}`,
       `recording: ${file}    npx ebb report ${file}`,
       ...writePage(tool, file),
     ];
-    process.stderr.write(verdict({ report, heldBy: new Map(), notLooked, notes }));
+    process.stderr.write(verdict({ report, heldBy, notLooked, notes }));
   } catch (error) {
     process.stderr.write(`ebb: ${(error as Error).message}\n`);
   }

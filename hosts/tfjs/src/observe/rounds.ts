@@ -2,8 +2,9 @@
 // for long; so a round collects now and then, for at most a hundredth of the time (a
 // twentieth of the first ten seconds). Holders are looked for while they are
 // there: what a finished function held is gone at the end.
-import { type Hooks, hooksIfAny } from '../engine/hooks';
+import type { Hooks } from '../engine/hooks';
 import { find, findSync } from './finding';
+import { answerViewers, collectNow } from './viewers';
 
 const FIRST_MS = 250;
 /** A round for each so much of the time until then. */
@@ -15,12 +16,6 @@ const FIRST_SECONDS_MS = 10_000;
 /** When to look for holders first, and by how much later each time. */
 const FIRST_LOOK_MS = 2500;
 const LOOK_FACTOR = 2;
-
-export function collectNow(): void {
-  const installed = hooksIfAny();
-  if (installed !== undefined && installed.calls.running === 0)
-    installed.books.collect(true, false);
-}
 
 /** Rounds come at safe points, and by a timer where there are none: a loop may never let the event loop turn. */
 export class Rounds {
@@ -61,6 +56,7 @@ export class Rounds {
   }
 
   private round(): void {
+    answerViewers(this.file);
     const before = process.cpuUsage();
     collectNow();
     const { user, system } = process.cpuUsage(before); // on a busy machine the clock says more about the others

@@ -1,13 +1,20 @@
 // What `ebb run` does in the program's process: records from the start, and says what it saw at the end, past the budget
 // and on SIGUSR2. The program's own output is left alone: this goes to standard error.
 import { basename, dirname, join, resolve } from 'node:path';
-import { recording, type RecordingMode, type RecordingOptions, usualPath } from '../api/recording';
+import {
+  endAsItIs,
+  recording,
+  type RecordingMode,
+  type RecordingOptions,
+  usualPath,
+} from '../api/recording';
 import { type Hooks, hooks } from '../engine/hooks';
 import { onEngine } from '../engine/tfjs';
 import { find, findSync, whySetting } from './finding';
-import { collectNow, Rounds } from './rounds';
+import { Rounds } from './rounds';
 import { findTool, writePage } from './tool';
 import { verdict } from './verdict';
+import { collectNow } from './viewers';
 
 /** Signals that end a program which does not listen for them. */
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -19,22 +26,24 @@ function say(text: string): void {
 let rounds: Rounds | undefined;
 let concluded = false;
 
-/** At the end: nothing can be awaited any more. */
+/** What was written until now is on disk after this long. */
+const ON_DISK_MS = 150;
+
+/**
+ * At the end: nothing can be awaited any more. Nothing is given back before the recording ends: what the program's own
+ * end lets go of was held while it ran.
+ */
 function conclude(): void {
   if (concluded) return;
   concluded = true;
   rounds?.stop();
+  const tool = findTool();
   try {
-    // Before the last collection: what the program's own end lets go of was held while it ran.
-    const file = recording.stop();
-    collectNow();
-    const tool = findTool();
-    if (tool === undefined) {
-      say(`ebb: recording: ${file}\n`);
-      return;
-    }
-    const findings = findSync(tool, file);
-    say(verdict({ ...findings, notes: [...findings.notes, ...writePage(tool, file)] }));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ON_DISK_MS);
+    const findings = tool === undefined ? undefined : findSync(tool, recording.path);
+    const file = endAsItIs();
+    if (tool === undefined || findings === undefined) say(`ebb: recording: ${file}\n`);
+    else say(verdict({ ...findings, notes: [...findings.notes, ...writePage(tool, file)] }));
   } catch (error) {
     say(`ebb: ${(error as Error).message}\n`);
   }
