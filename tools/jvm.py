@@ -240,6 +240,7 @@ def bench(part: str = "") -> None:
 def soak(seconds: int) -> None:
     program(NEWEST, "dev.ebb.djl.soak.Soak", seconds, flags=(f"-javaagent:{jar()}",))
     program(NEWEST, "dev.ebb.djl.soak.Found", 60)
+    program(NEWEST, "dev.ebb.djl.threads.Interrupted", 1000, flags=(f"-javaagent:{jar()}",))
 
 
 def asan(djl: str, repetitions: int) -> None:

@@ -208,12 +208,28 @@ jboolean force_collection(JNIEnv*, jclass) {
   return jvmti != nullptr && jvmti->ForceGarbageCollection() == JVMTI_ERROR_NONE;
 }
 
-// Returns when every cleared reference is on its queue; false if the JDK has no such call.
+void interrupt_this_thread(JNIEnv* env) {
+  jclass type = env->FindClass("java/lang/Thread");
+  jmethodID current = env->GetStaticMethodID(type, "currentThread", "()Ljava/lang/Thread;");
+  jmethodID interrupt = env->GetMethodID(type, "interrupt", "()V");
+  env->CallVoidMethod(env->CallStaticObjectMethod(type, current), interrupt);
+}
+
+// Returns when every cleared reference is on its queue; false if the JDK has no such call. That call
+// ends with an exception where the thread is interrupted, of which the program must see the flag only:
+// it made an array.
 jboolean await_references(JNIEnv* env, jclass) {
   const World& w = world();
   if (w.await_references == nullptr) return JNI_FALSE;
-  while (env->CallStaticBooleanMethod(w.reference, w.await_references) && !env->ExceptionCheck()) {
+  bool interrupted = false;
+  for (bool more = true; more;) {
+    more = env->CallStaticBooleanMethod(w.reference, w.await_references);
+    if (env->ExceptionCheck()) {
+      env->ExceptionClear();
+      interrupted = more = true;
+    }
   }
+  if (interrupted) interrupt_this_thread(env);
   return JNI_TRUE;
 }
 

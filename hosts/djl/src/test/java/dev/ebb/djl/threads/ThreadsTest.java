@@ -64,4 +64,13 @@ class ThreadsTest {
         String stock = Fork.stock().run(Names.class).value("threads");
         assertEquals(stock, Fork.reclaiming().run(Names.class).value("threads"));
     }
+
+    /** In mid-call, 100 times; 1,000 in the soak. */
+    @Test
+    void interruptedOnesLeaveNothing() throws Exception {
+        Fork.Result result = Fork.reclaiming().seconds(300).run(Interrupted.class, 100);
+        assertEquals(0, result.status(), result.text());
+        assertEquals(0, result.number("left"), result.text());
+        assertEquals(0, result.number("wrong"), result.text());
+    }
 }
