@@ -1,8 +1,11 @@
 #include "cli/page.hpp"
 
-#include <random>
+#include <sys/random.h>
+
+#include <array>
 
 #include "cli/page_parts.hpp"
+#include "ebb/base/error.hpp"
 
 namespace ebb::cli {
 namespace {
@@ -24,9 +27,13 @@ std::string without_tags(const std::string& json) {
 // What this page runs carries it; nobody who wrote a name into the recording could know it.
 std::string new_nonce() {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  std::random_device random;
+  // Not std::random_device: gcc's needs a C library of 2022.
+  std::array<unsigned char, 32> random;
+  if (getrandom(random.data(), random.size(), 0) != std::ssize(random)) {
+    raise(ErrorKind::kDevice, "[ebb] no random numbers");
+  }
   std::string text;
-  for (int i = 0; i < 32; ++i) text += kDigits[random() % 16];
+  for (const unsigned char each : random) text += kDigits[each % 16];
   return text;
 }
 
