@@ -62,6 +62,7 @@ static void step(ebb_handle line[2], ebb_handle x, ebb_handle y, ebb_handle rate
   const ebb_handle scaled = run("Multiply", line[0], x);
   const ebb_handle predicted = run("Add", scaled, line[1]);
   const ebb_handle errors = run("SquaredDifference", predicted, y);
+  must(ebb_tape_stop(tape)); /* the rest of the step is not noted */
   ebb_handle gradients[2];
   must(ebb_tape_backward(tape, device, &errors, 1, NULL, line, 2, gradients));
   must(ebb_tape_close(tape));

@@ -66,6 +66,23 @@ void host_close(host* h) {
   must(ebb_device_close(h->device));
 }
 
+void host_record(const char* path) {
+  ebb_record_options options = EBB_INIT(ebb_record_options);
+  options.mode = EBB_RECORD_FULL;
+  options.path = path;
+  options.name = "toy";
+  must(ebb_record_start(&options));
+  must(ebb_live_start(NULL));
+  ebb_live_info live = EBB_INIT(ebb_live_info);
+  must(ebb_live_read(&live));
+  printf("recording to %s; viewers attach at %s\n", path, live.path);
+}
+
+void host_record_end(void) {
+  must(ebb_live_stop()); /* before what they read goes away; ebb_record_stop would do it, too */
+  must(ebb_record_stop());
+}
+
 /* ---- A tensor's life ------------------------------------------------------------------------- */
 
 static object* adopt(host* h, size_t buffer, ebb_region region) {

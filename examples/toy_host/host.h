@@ -21,6 +21,10 @@ void host_open(host* h, size_t budget);
 /* Everything that is left ends here. */
 void host_close(host* h);
 
+/* Records this process to a file, and lets viewers attach meanwhile: ebb top, ebb view --live. */
+void host_record(const char* path);
+void host_record_end(void);
+
 /* A tensor of so many bytes, as an object of the language. `region` 0: none in particular. */
 object* host_tensor(host* h, size_t bytes, ebb_region region);
 /* A second object over the same memory, as reshape and clone give. */

@@ -1,5 +1,6 @@
 /* A program in the toy language, run by its host: it makes tensors in a loop, keeps a few, drops the
- * rest, and stays under a budget. It prints what happened, and fails if that is not what should. */
+ * rest, and stays under a budget. It prints what happened, and fails if that is not what should.
+ *   toy_host [FILE]    records itself to FILE; `ebb report FILE` reads it */
 #include <stdio.h>
 
 #include "host.h"
@@ -67,10 +68,11 @@ static object* scoped(host* h) {
   return result;
 }
 
-int main(void) {
+int main(int count, char** arguments) {
   static host h;
   host_open(&h, BUDGET);
   ebb_reclaim_set(1);
+  if (count > 1) host_record(arguments[1]);
 
   train(&h);
   print(&h, "200 careless steps");
@@ -96,6 +98,7 @@ int main(void) {
   printf("the engine had %zu MB at most, under a budget of %zu MB\n", h.engine.peak / MB,
          BUDGET / MB);
   host_close(&h);
+  if (count > 1) host_record_end();
   expect(h.ended[EBB_ENDED_SHUTDOWN] == 2 * KEPT - 1, "closing ended the rest");
   expect(h.engine.in_use == 0, "the engine has everything back");
   return faults == 0 ? 0 : 1;

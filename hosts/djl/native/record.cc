@@ -14,7 +14,10 @@ void record_start(JNIEnv* env, jclass, jstring path, jstring name, jint mode, jl
   options.path = file.c_str();
   options.name = program.c_str();
   options.max_bytes = static_cast<std::uint64_t>(most);
-  check(env, ebb_record_start(&options));
+  if (!check(env, ebb_record_start(&options))) return;
+  // Viewers may attach (ebb top PID). Without a folder of the user's own they cannot, and that is no
+  // reason not to record.
+  ebb_live_start(nullptr);
 }
 
 void record_mode(JNIEnv* env, jclass, jint mode) {

@@ -97,6 +97,18 @@ class RecordingTest {
         }
     }
 
+    /** {@code ebb top}, {@code ebb view --live}: while it records, and no longer. */
+    @Test
+    void viewersFindTheProcess() throws Exception {
+        String id = String.valueOf(ProcessHandle.current().pid());
+        try (NDManager manager = NDManager.newBaseManager();
+                Recording recording = Ebb.record(file())) {
+            make(manager, 10);
+            assertTrue(Tool.run("list").contains(id), "nobody finds process " + id);
+        }
+        assertFalse(Tool.run("list").contains(id), "it records no more");
+    }
+
     @Test
     void oneAtATime() throws Exception {
         Recording first = Ebb.record(file());
