@@ -24,7 +24,11 @@ from suites import (Suite, closing_line, one, read_ctest, read_specs, read_suref
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
-EVERYTHING = "unit|model|fault|conformance|governor|capi|threads|process|cuda|examples"  # labels of tests/CMakeLists.txt
+EVERYTHING = "unit|model|fault|conformance|governor|capi|threads|process|cuda|cli|examples"  # labels of tests/CMakeLists.txt
+RANDOMISED = "model|fault|threads|governor|conformance"
+RACED = "unit|threads|cuda|examples"
+# What `make test` compiles of these presets; `make soak` compiles all.
+SUITES_BUILT = {"asan": EVERYTHING, "tsan": RACED}
 UNIT_TESTS = "tests/unit/*/*_test.cpp"
 COVERED = ("memory", "tensor")
 COVERAGE_GOAL = 90.0
@@ -81,10 +85,17 @@ def check(name: str, *arguments, env: dict[str, str] | None = None) -> Suite:
     return one(name, ok, time.monotonic() - start)
 
 
+def suites_built(preset: str) -> list[str]:
+    if preset not in SUITES_BUILT:
+        return []
+    suites = "" if OPTIONS.soak_minutes else SUITES_BUILT[preset].replace("|", ";")
+    return [f"-DEBB_TEST_SUITES={suites}"]
+
+
 @functools.cache
 def build(preset: str) -> bool:
     start = time.monotonic()
-    ok = (command(f"{preset}-configure", "cmake", "--preset", preset)
+    ok = (command(f"{preset}-configure", "cmake", "--preset", preset, *suites_built(preset))
           and command(f"{preset}-build", "cmake", "--build", "--preset", preset, "-j",
                       OPTIONS.jobs))
     if ok:
@@ -478,7 +489,7 @@ def soak_stage(preset: str) -> list[Suite]:
     while time.monotonic() < deadline:
         seed += 1
         env = {"GTEST_SHUFFLE": "1", "GTEST_RANDOM_SEED": str(seed)}
-        for suite in run_ctest(preset, "model|fault|threads|governor", env):
+        for suite in run_ctest(preset, RANDOMISED, env):
             total.setdefault(suite.name, Suite(suite.name)).add(suite)
         if any(suite.failed for suite in total.values()):
             say(f"failed with seed {seed}")
@@ -527,16 +538,13 @@ STAGES = [
     Stage("compile_fail", "programs that must be rejected",
           lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),
     Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
-    Stage("tsan", "unit|conformance|threads|cuda|examples",
-          lambda: preset_stage("tsan", "unit|conformance|threads|cuda|examples"), UNIT_TESTS),
+    Stage("tsan", RACED, lambda: preset_stage("tsan", RACED), UNIT_TESTS),
     Stage("cuda", "what make cuda builds; the plug-in for sm_90, loaded without a GPU", cuda_stage,
           "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
     Stage("install", "find_package(ebb) and pkg-config from a prefix", install_stage, "tests/install/main.cpp"),
     Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
-    Stage("node versions", f"the same tests on Node {NODES[-1]}", lambda: node_versions_stage(NODES[-1]),
-          NODE_PACKAGE),
     Stage("wasm", "base, memory, tensor as WebAssembly under Node: unit, model, fault", wasm_stage, UNIT_TESTS),
     Stage("web", "ebb-tfjs/web in Chromium and Firefox: webgl, webgpu, pages, workers", web_stage, NODE_PACKAGE),
     Stage("specs", "tfjs-core's on cpu, wasm and ebb: reclaim off, on, usual, forced", specs_stage,
@@ -549,8 +557,8 @@ SOAK_STAGES = [
     Stage("campaign", "forged names, races for names, killed saves, exits, schedules, in full", campaign_stage),
     Stage("calls", "the C ABI, millions of calls from seeds", calls_stage, "tests/soak/calls.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
-    Stage("asan", "model|fault|threads|governor", lambda: soak_stage("asan")),
-    Stage("tsan", "model|fault|threads|governor", lambda: soak_stage("tsan")),
+    Stage("asan", RANDOMISED, lambda: soak_stage("asan")),
+    Stage("tsan", RANDOMISED, lambda: soak_stage("tsan")),
     Stage("node", "5,000,000 tidied tensors, wasm's 4 GB filled, a careless server, MNIST", node_soak_stage,
           NODE_PACKAGE),
     Stage("node versions", f"the tests of ebb-tfjs on the others of Node {', '.join(NODES)}",
