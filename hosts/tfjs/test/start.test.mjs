@@ -319,16 +319,23 @@ const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
 test('the types describe what is there', () => {
   assert.deepEqual(Object.keys(ebb).sort(), [
     'EbbError',
+    'METRICS_TYPE',
     'audit',
     'budget',
     'collect',
     'expectNoLeaks',
+    'holders',
     'memory',
+    'metrics',
+    'openTelemetry',
     'reclaim',
+    'record',
+    'recording',
     'report',
     'snapshot',
     'tidy',
     'trace',
     'trim',
+    'why',
   ]);
 });

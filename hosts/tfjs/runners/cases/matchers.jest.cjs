@@ -5,7 +5,7 @@ require('ebb-tfjs/jest');
 test('matchers', async () => {
   await tf.setBackend('cpu');
   const held = [];
-  await expect(() => tf.tidy(() => tf.zeros([8]).add(1).dataSync())).toLeaveNoTensors();
+  await expect(() => tf.tidy(() => tf.add(tf.zeros([8]), 1).dataSync())).toLeaveNoTensors();
   await expect(() => held.push(tf.zeros([8]))).not.toLeaveNoTensors();
   await expect(
     expect(() => held.push(tf.zeros([8]))).toLeaveNoTensors({ warmups: 1 }),

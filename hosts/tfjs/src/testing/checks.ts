@@ -72,9 +72,15 @@ export async function stayWithin(
   books.collect(true, false);
   const before = live();
   let most = 0;
+  let looking = false; // collecting is a safe point itself
   const look = (): void => {
-    if (calls.running > 0) return;
-    if (live() - before > Math.max(limit, most)) books.collect(true, false);
+    if (looking || calls.running > 0) return;
+    looking = true;
+    try {
+      if (live() - before > Math.max(limit, most)) books.collect(true, false);
+    } finally {
+      looking = false;
+    }
     most = Math.max(most, live() - before);
   };
   books.afterSafePoint.add(look);
