@@ -1,6 +1,8 @@
 #include "fault/failing_new.hpp"
 
+#ifdef __linux__
 #include <link.h>
+#endif
 
 #include <atomic>
 #include <cstddef>
@@ -25,6 +27,10 @@ std::atomic<std::int64_t> alive{0};
 struct Library {
   std::uintptr_t from = 0, to = 0;
 };
+thread_local Library onednn;  // loaded at its first use
+
+#ifdef __linux__
+#define EBB_CALLER __builtin_return_address(0)
 int find_onednn(dl_phdr_info* info, std::size_t, void* found) noexcept {
   if (std::strstr(info->dlpi_name, "libdnnl") == nullptr) return 0;
   Library& library = *static_cast<Library*>(found);
@@ -36,7 +42,13 @@ int find_onednn(dl_phdr_info* info, std::size_t, void* found) noexcept {
   }
   return 1;
 }
-thread_local Library onednn;  // loaded at its first use
+void find_libraries() noexcept {
+  if (onednn.to == 0) dl_iterate_phdr(find_onednn, &onednn);
+}
+#else
+#define EBB_CALLER nullptr
+void find_libraries() noexcept {}  // there is none
+#endif
 
 bool fails(const void* caller) noexcept {
   if (!plan.armed) return false;
@@ -72,24 +84,20 @@ constexpr std::size_t kPlain = alignof(std::max_align_t);
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
-  return allocate(bytes, kPlain, __builtin_return_address(0));
-}
-void* operator new[](std::size_t bytes) {
-  return allocate(bytes, kPlain, __builtin_return_address(0));
-}
+void* operator new(std::size_t bytes) { return allocate(bytes, kPlain, EBB_CALLER); }
+void* operator new[](std::size_t bytes) { return allocate(bytes, kPlain, EBB_CALLER); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0));
+  return allocate(bytes, static_cast<std::size_t>(alignment), EBB_CALLER);
 }
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0));
+  return allocate(bytes, static_cast<std::size_t>(alignment), EBB_CALLER);
 }
 // The library's own nothrow forms call the throwing ones, but a sanitizer replaces them too.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate_or_null(bytes, kPlain, __builtin_return_address(0));
+  return allocate_or_null(bytes, kPlain, EBB_CALLER);
 }
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate_or_null(bytes, kPlain, __builtin_return_address(0));
+  return allocate_or_null(bytes, kPlain, EBB_CALLER);
 }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete[](void* memory) noexcept { release(memory); }
@@ -103,7 +111,7 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { r
 namespace ebb::fault {
 
 void fail_new_at(std::uint64_t n, bool and_later) noexcept {
-  if (onednn.to == 0) dl_iterate_phdr(find_onednn, &onednn);
+  find_libraries();
   plan = {.armed = true, .and_later = and_later, .fails_at = n};
 }
 std::uint64_t stop_failing_new() noexcept {

@@ -94,7 +94,7 @@ TEST(RecordArena, HandsOutEachRecordOnce) {
   for (Storage* storage : taken) arena.release(*storage);
   EXPECT_EQ(arena.count(), 0u);
   Storage& again = arena.acquire(nullptr);
-  EXPECT_TRUE(std::ranges::binary_search(taken, &again));
+  EXPECT_TRUE(std::binary_search(taken.begin(), taken.end(), &again));
   arena.release(again);
 }
 
