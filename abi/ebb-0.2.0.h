@@ -377,6 +377,51 @@ EBB_API ebb_status ebb_tape_backward(ebb_tape tape, ebb_device device, const ebb
  * happens. */
 EBB_API ebb_status ebb_tape_close(ebb_tape tape);
 
+/* ---- Recorded programs ----------------------------------------------------------------------- */
+
+typedef uint64_t ebb_program; /* of the thread that records it; no two ever have the same name */
+
+typedef enum ebb_program_flags {
+  EBB_PROGRAM_NO_FOLDING = 1, /* what operations make of constants alone is computed in each run */
+  EBB_PROGRAM_BY_NAME = 2 /* two names over the same memory are two tensors: one may be an input,
+                               * the other captured */
+} ebb_program_flags;
+
+/* From now on this thread's operations in the context are noted, until ebb_program_end. `inputs` are
+ * given anew to each run. A tensor that is used and was not declared is captured: it is given to each
+ * run after the inputs. */
+EBB_API ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs,
+                                     size_t input_count, uint32_t flags, ebb_program* program);
+/* One more input, that was not there when it began. */
+EBB_API ebb_status ebb_program_input(ebb_program program, ebb_handle handle);
+/* The same values in each run (ones that the host wrote): the program keeps the tensor. */
+EBB_API ebb_status ebb_program_constant(ebb_program program, ebb_handle handle);
+
+typedef struct ebb_program_info {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t steps; /* operations of a run */
+  uint64_t inputs, captured, outputs;
+  uint64_t constants; /* tensors that it keeps */
+} ebb_program_info;
+
+/* What was noted and leads to the outputs is the program. On an error it is as if it had been freed:
+ * nothing is noted any more, and it cannot be run. */
+EBB_API ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs,
+                                   size_t output_count, ebb_program_info* info);
+/* The captured tensors, by the names they had while recording (they may have ended since), in the
+ * order in which ebb_program_run takes them. */
+EBB_API ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles, size_t capacity);
+/* Runs all of it. `given`: the inputs, then the captured tensors, each of the recorded dtype and
+ * shape; the results, as many as there are outputs, are new tensors of the context's root region.
+ * EBB_WRONG_STATE where a shape that depends on values is another than it was. On any error nothing
+ * is left behind: no operation changes its operands. */
+EBB_API ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_handle* given,
+                                   size_t given_count, ebb_op_result* results, size_t result_count);
+/* Also one that is being recorded. One that is freed already, or another thread's: EBB_OK, nothing
+ * happens. */
+EBB_API ebb_status ebb_program_free(ebb_program program);
+
 /* ---- Regions --------------------------------------------------------------------------------- */
 
 /* parent 0: the root. `name` (may be null) is for reports; it is kept for ever, so give one for
@@ -466,6 +511,8 @@ typedef struct ebb_memory {
   uint64_t collect_ns, collect_max_ns;
   /* how long the oldest death notice of a drain had waited: in the last drain, and at most */
   uint64_t lag_last_ns, lag_max_ns;
+  /* of system memory: what the records of tensors, data and regions need, on all devices */
+  uint64_t record_bytes;
 } ebb_memory;
 
 /* One context's books; device 0: all devices. context 0: all contexts, ended ones included. */
@@ -510,10 +557,11 @@ typedef enum ebb_record_mode {
 
 typedef struct ebb_record_options {
   uint32_t size;
-  uint32_t mode;         /* ebb_record_mode, not off */
-  const char* path;      /* the file, which is replaced; docs/recording.md describes it */
-  const char* name;      /* what is recorded, for people; may be null */
-  uint64_t max_bytes;    /* of the file and its older segments; 0: no limit */
+  uint32_t mode;      /* ebb_record_mode, not off */
+  const char* path;   /* the file, which is replaced; docs/recording.md describes it. Null: one of
+                          * Ebb's own, of 64 MB at most, that goes with the recording: see ebb_live_start */
+  const char* name;   /* what is recorded, for people; may be null */
+  uint64_t max_bytes; /* of the file and its older segments; 0: no limit */
   uint64_t sample_bytes; /* a stack for about each so many bytes; 0: 512 KB */
 } ebb_record_options;
 
@@ -543,6 +591,41 @@ typedef struct ebb_record_info {
   uint32_t failed; /* 1: it gave up; ebb_record_stop says why */
 } ebb_record_info;
 EBB_API ebb_status ebb_record_read(ebb_record_info* info);
+/* What holds the tensors of a site, as the host found out, outermost first:
+ * "global.cache (Map) -> .features (Array)". Reports show it. 4,096 bytes of it at most. */
+EBB_API ebb_status ebb_record_holder(uint32_t site, const char* text);
+
+/* ---- Live: viewers of a running process (ebb top, ebb view --live, ebb report PID) ------------- */
+
+typedef enum ebb_asked {
+  EBB_ASKED_COLLECT = 1, /* collect, when it suits */
+  EBB_ASKED_HOLDERS = 2 /* find out what holds the tensors of places that grow: ebb_record_holder */
+} ebb_asked;
+
+typedef struct ebb_live_options {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* What a viewer wishes (ebb_asked). Called on the recorder's thread: pass it on to one of your own
+   * and return at once; recording and live functions refuse with EBB_WRONG_STATE in it. May be null. */
+  void (*asked)(void* user, uint32_t what);
+  void* user;
+} ebb_live_options;
+
+/* From now on viewers of the same user may attach to the recording of this process, at a socket in a
+ * folder that is the user's own. They read its file; the program does not wait for them. `options`
+ * may be null. EBB_WRONG_STATE without a recording, or where they may already; EBB_DEVICE_ERROR where
+ * the folder is another's. Ends with the recording. */
+EBB_API ebb_status ebb_live_start(const ebb_live_options* options);
+/* EBB_OK also where nobody may attach. When it returns, `asked` is called no more. */
+EBB_API ebb_status ebb_live_stop(void);
+
+typedef struct ebb_live_info {
+  uint32_t size;
+  uint32_t on;
+  uint64_t answered; /* questions of viewers */
+  char path[256];    /* the socket; cut short where it is longer */
+} ebb_live_info;
+EBB_API ebb_status ebb_live_read(ebb_live_info* info);
 
 #ifdef __cplusplus
 }
