@@ -205,3 +205,48 @@ test("Adam's step is one kernel, and gives what TensorFlow.js's own backend give
   assert.equal(theirs.kernels.length, 14 + 4);
   ours.values.forEach((value, i) => assert.ok(Math.abs(value - theirs.values[i]) <= 1e-5, `${i}: ${value}`));
 });
+
+test('each optimizer lowers the loss', () => {
+  const make = {
+    sgd: () => tf.train.sgd(0.1),
+    momentum: () => tf.train.momentum(0.1, 0.9, true),
+    adagrad: () => tf.train.adagrad(0.1),
+    adadelta: () => tf.train.adadelta(0.1),
+    adam: () => tf.train.adam(0.1),
+    adamax: () => tf.train.adamax(0.1),
+    rmsprop: () => tf.train.rmsprop(0.1, 0.9, 0.5, 1e-8, true),
+  };
+  for (const [name, optimizer] of Object.entries(make)) {
+    const w = tf.variable(tf.tensor1d([1, -2, 3, -4]));
+    const chosen = optimizer();
+    const losses = [];
+    for (let i = 0; i < 60; i++) {
+      const loss = chosen.minimize(() => tf.sum(tf.square(w)), true, [w]);
+      losses.push(loss.dataSync()[0]);
+    }
+    assert.ok(losses.at(-1) < losses[0], `${name}: ${losses[0]} to ${losses.at(-1)}`);
+    w.dispose();
+    chosen.dispose();
+  }
+});
+
+test('a recorded function gives what the function gives, and is run by the core', () => {
+  const w = tf.variable(tf.ones([4, 3]));
+  const step = (x) => {
+    const y = tf.relu(tf.matMul(x, w));
+    w.assign(tf.add(w, tf.mean(y)));
+    return tf.softmax(y);
+  };
+  const recorded = ebb.record(step);
+  const x = tf.tensor2d([1, 2, 3, 4, 5, 6, 7, 8], [2, 4]);
+  const values = [];
+  for (const fn of [recorded, recorded, recorded]) values.push([...fn(x).dataSync()]);
+  const after = [...w.dataSync()];
+  w.assign(tf.ones([4, 3]));
+  for (const expected of values) {
+    const got = [...step(x).dataSync()];
+    got.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-5));
+  }
+  [...w.dataSync()].forEach((value, i) => assert.ok(Math.abs(value - after[i]) < 1e-3 * Math.abs(value)));
+  assert.match(ebb.report(), /recorded/i);
+});

@@ -161,10 +161,11 @@ struct GatherNd {
 
 void gather_nd(Call& call) {
   const auto& p = call.params<ops::NdParams>();
-  if (p.count == 0) return;
+  const ebb_cuda_tensor &x = call.input(0), &out = call.output(0);
+  const bool indexed = p.count != 0 && p.depth != 0;  // else there is no index to look at
+  if (!indexed && elements(out) == 0) return;
   Note note(call.stream());
   const Rows rows = rows_of(p, call.in<std::int32_t>(1), note);
-  const ebb_cuda_tensor &x = call.input(0), &out = call.output(0);
   if (elements(out) == 0) {
     for_each(call.stream(), p.count, "GatherNd", CheckRows{rows});
   } else {
