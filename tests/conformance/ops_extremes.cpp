@@ -34,6 +34,8 @@ std::vector<Call> calls_on_nothing() {
       {"Cumprod", {{kF, {kMost, kMost, 0}}}, {2, 0, 0}, {{kMost, kMost, 0}}},
       {"GatherV2", {{kF, {kHuge, 3, 0}}, {kI, {2}}}, {1, 0}, {{kHuge, 2, 0}}},
       {"GatherNd", {{kF, {0}}, {kI, {kHuge, 0}}}, {}, {{kHuge, 0}}},
+      {"GatherNd", {{kF, steep}, {kI, {0, 1}}}, {}, {steep}},
+      {"GatherNd", {{kF, {5, kMost, kMost, 0}}, {kI, {1, 3}}}, {}, {{1, 0}}},
       {"MaxPool",
        {tall},
        {2, 1, 1, 2, 1, 1, 4, 0, 0, 0, 0, 2, 1, 1, 2, 0x1p31 - 1, 4},

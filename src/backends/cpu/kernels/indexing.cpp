@@ -52,24 +52,32 @@ void gather(OpCall& call) {
   });
 }
 
-// Where the slice lies that an index row names, in slices.
-std::int64_t slice_at(const OpCall& call, const NdParams& p, const std::int32_t* row) {
-  std::int64_t at = 0;
+void check_row(const OpCall& call, const NdParams& p, const std::int32_t* row) {
   for (std::int64_t i = 0; i < p.depth; ++i) {
-    const auto axis = static_cast<std::size_t>(i);
-    if (row[i] < 0 || row[i] >= p.extent[axis]) [[unlikely]] {
+    const std::int64_t extent = p.extent[static_cast<std::size_t>(i)];
+    if (row[i] < 0 || row[i] >= extent) [[unlikely]] {
       call.fail("Invalid indices: {} on axis {} does not index into an extent of {}", row[i], i,
-                p.extent[axis]);
+                extent);
     }
-    at += row[i] * p.step[axis];
   }
+}
+
+// Where the slice lies that an index row names, in slices. There are some: their number is one.
+std::int64_t slice_at(const OpCall& call, const NdParams& p, const std::int32_t* row) {
+  check_row(call, p, row);
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < p.depth; ++i) at += row[i] * p.step[static_cast<std::size_t>(i)];
   return at;
 }
 
 void gather_nd(OpCall& call) {
   const NdParams& p = call.params<NdParams>();
-  if (p.depth == 0 && call.output(0).shape.empty()) return;  // there may be any number of those
   const std::int32_t* indices = call.in<std::int32_t>(1);
+  if (call.output(0).shape.empty()) {
+    if (p.depth == 0) return;  // there may be any number of those
+    for (std::int64_t i = 0; i < p.count; ++i) check_row(call, p, indices + i * p.depth);
+    return;
+  }
   const std::int64_t bytes = p.slice * static_cast<std::int64_t>(size_of(call.input(0).dtype));
   for (std::int64_t i = 0; i < p.count; ++i) {
     const std::int64_t at = slice_at(call, p, indices + i * p.depth);
