@@ -542,7 +542,6 @@ STAGES = [
     Stage("cuda", "what make cuda builds; the plug-in for sm_90, loaded without a GPU", cuda_stage,
           "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
-    Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
     Stage("install", "find_package(ebb) and pkg-config from a prefix", install_stage, "tests/install/main.cpp"),
     Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
     Stage("wasm", "base, memory, tensor as WebAssembly under Node: unit, model, fault", wasm_stage, UNIT_TESTS),
@@ -553,7 +552,12 @@ STAGES = [
           JVM_PROJECT),
 ]
 
+ON_DEMAND = [  # make coverage; and in make soak
+    Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
+]
+
 SOAK_STAGES = [
+    *ON_DEMAND,
     Stage("campaign", "forged names, races for names, killed saves, exits, schedules, in full", campaign_stage),
     Stage("calls", "the C ABI, millions of calls from seeds", calls_stage, "tests/soak/calls.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
@@ -596,7 +600,7 @@ def run_stage(stage: Stage, place: str) -> list[Suite]:
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
-    names = [stage.name for stage in STAGES]
+    names = [stage.name for stage in STAGES + ON_DEMAND]
     parser.add_argument("--only", nargs="+", choices=names, metavar="STAGE", help=", ".join(names))
     parser.add_argument("--fuzz-seconds", type=int, default=OPTIONS.fuzz_seconds)
     parser.add_argument("--soak", type=int, metavar="MINUTES", help="run SOAK_STAGES instead")
@@ -605,12 +609,15 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> int:
     chosen = parse_arguments(arguments)
-    stages = SOAK_STAGES if chosen.soak else STAGES
+    usual = SOAK_STAGES if chosen.soak else STAGES
     OPTIONS.jobs, OPTIONS.fuzz_seconds = chosen.jobs, chosen.fuzz_seconds
     if chosen.soak:
         OPTIONS.soak_minutes = chosen.soak
         OPTIONS.fuzz_seconds = OPTIONS.soak_seconds = chosen.soak * 60 // 3
-    stages = [stage for stage in stages if not chosen.only or stage.name in chosen.only]
+    stages = usual
+    if chosen.only:
+        known = usual if chosen.soak else usual + ON_DEMAND
+        stages = [stage for stage in known if stage.name in chosen.only]
     start, suites = time.monotonic(), []
     for number, stage in enumerate(stages, 1):
         suites += run_stage(stage, f"{number}/{len(stages)}")
