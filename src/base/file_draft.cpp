@@ -1,8 +1,10 @@
 #include "base/file_draft.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
@@ -23,9 +25,33 @@ std::string draft_of(const std::string& path) {
   return fmt::format("{}.{}-{}.part", path, ::getpid(), ++count);
 }
 
+// What a link names is written, and the link stays; also where nothing is there yet.
+std::string behind_links(std::string path) {
+  constexpr int kMostLinks = 40;  // as the kernel has it
+  std::array<char, 4096> target;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length <= 0) break;
+    const std::string_view named(target.data(), static_cast<std::size_t>(length));
+    const std::size_t folder = named.front() == '/' ? 0 : path.rfind('/') + 1;
+    path.replace(folder, std::string::npos, named);
+  }
+  return path;
+}
+
+// A device or a pipe would be replaced by a file.
+bool is_replaceable(const std::string& path) {
+  struct stat there;
+  return ::stat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode);
+}
+
 }  // namespace
 
-FileDraft::FileDraft(std::string path, std::string_view who) : path_(std::move(path)), who_(who) {
+FileDraft::FileDraft(std::string path, std::string_view who)
+    : path_(behind_links(std::move(path))), who_(who) {
+  if (!is_replaceable(path_)) {
+    raise(ErrorKind::kDevice, "[{}] cannot write {}: it is not a plain file", who_, path_);
+  }
   create();
 }
 

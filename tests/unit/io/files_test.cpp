@@ -1,6 +1,7 @@
 // What both formats promise of their files: replaced in one step, read whole or not at all.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
@@ -135,6 +136,30 @@ TEST(Files, ThatAreNoPlainFilesAreRefused) {
     EXPECT_ERROR(format.load(pipe), kDevice, "not a plain file");
     EXPECT_ERROR(format.load(folder.path()), kDevice, "not a plain file");
   }
+}
+
+TEST(Files, AreWrittenToWhatALinkNames) {
+  Session session;
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "x.npy", link = folder.path() / "link.npy";
+  std::filesystem::create_symlink("x.npy", link);  // nothing is there yet
+  for (const float value : {1.0f, 2.0f}) {
+    save_npy(link, filled(value));
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(load_npy(file).to_vector<float>()[0], value);
+  }
+}
+
+TEST(Files, ReplaceNoPipesAndDevices) {
+  Session session;
+  const test::TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe", link = folder.path() / "link";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(pipe, link);
+  for (const auto& path : {pipe, link}) {
+    EXPECT_ERROR(save_npy(path, filled(1)), kDevice, "it is not a plain file");
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 // A tensor that does not fit is refused before its elements are read.

@@ -4,7 +4,6 @@
 
 #include "ebb/ops/session.hpp"
 #include "support/audited.hpp"
-#include "support/cpu_time.hpp"
 #include "support/expect_error.hpp"
 
 namespace ebb::io {
@@ -54,30 +53,6 @@ TEST(SafeTensors, ReadsAFileOfNothing) {
   Session session;
   EXPECT_TRUE(parse_safetensors(file_of("{}")).tensors.empty());
   EXPECT_TRUE(parse_safetensors(file_of("{}      ")).tensors.empty());
-}
-
-// A header of so many empty tensors, and the thread's time to read it: the least of some turns.
-double ms_to_read(int tensors) {
-  std::string header = "{";
-  for (int i = 0; i < tensors; ++i) {
-    header += (i == 0 ? "\"layer." : ",\"layer.") + std::to_string(i);
-    header += "\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}";
-  }
-  const std::vector<std::byte> file = file_of(header + "}");
-  double least = 1e9;
-  for (int turn = 0; turn < 3; ++turn) {
-    const test::CpuTime time;
-    EXPECT_EQ(parse_safetensors(file).tensors.size(), static_cast<std::size_t>(tensors));
-    least = std::min(least, time.ms());
-  }
-  return least;
-}
-
-// Eight times as many took 64 times as long where each name was looked for among all before it.
-TEST(SafeTensors, AreReadInTimeThatGrowsAsTheyDo) {
-  Session session;
-  const double few = ms_to_read(2'500), many = ms_to_read(20'000);
-  EXPECT_LT(many, 24 * few) << few << " ms and " << many << " ms";
 }
 
 TEST(SafeTensors, RefusesWhatIsMalformed) {
