@@ -4,37 +4,57 @@ the tests that notice.
 
 A mutation is a layer, a text that is in its sources exactly once, another text, and the kind of
 slip it is (tools/mutants.json). So code may move between a layer's files; where the text itself
-changes, the list's test says so. Each is applied to a copy of the sources, built in build/mutants and held
-against the quick suites, three times at most, since a race does not show at each run. A mutation
-that does not compile is dead too, but says nothing: it is counted apart and should be replaced.
+changes, the list's test says so. Each is applied to a copy of the sources and held against the
+quick suites, the one that is likeliest and fastest to notice first; a suite is built when its turn
+comes, and the first that notices ends it. Where none does, those that are not the same at each run
+(threads, seeds, schedules) run twice more. A mutation that does not compile is dead too, but says
+nothing: it is counted apart and should be replaced.
+
+Verdicts are kept in build/mutants/verdicts.jsonl as they come: a run that was interrupted goes on,
+and one after a change of tests or sources judges again only what it is told to.
 
     python3 tools/mutants.py --list             # what there is
+    python3 tools/mutants.py                    # judges those without a verdict, prints the table
+    python3 tools/mutants.py --table            # prints the table
+    python3 tools/mutants.py --again survived   # judges again what survived
+    python3 tools/mutants.py --again all        # forgets all verdicts first
     python3 tools/mutants.py --only orphan      # those whose layer, kind or text has the word
     python3 tools/mutants.py --from 40 --to 80  # some, by number
 """
 import argparse
 import filecmp
 import json
+import re
 import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "tools/mutants.json"
 BUILD = ROOT / "build/mutants"
 TREE = BUILD / "tree"  # the copy that is broken
+VERDICTS = BUILD / "verdicts.jsonl"
 COPIED = ("cmake", "include", "src", "tests", "tools", "CMakeLists.txt")
-SUITES = ("test_unit_memory", "test_unit_tensor", "test_capi", "test_governor", "test_threads",
-          "test_fault", "test_model", "test_schedules")
+# Those that link what was changed, the likeliest and fastest first.
+SUITES = {
+    "memory": ("test_unit_memory", "test_unit_tensor", "test_fault", "test_governor", "test_capi",
+               "test_schedules", "test_model", "test_threads"),
+    "tensor": ("test_unit_tensor", "test_fault", "test_capi", "test_governor", "test_schedules",
+               "test_model", "test_threads"),
+    "capi": ("test_capi", "test_fault", "test_governor", "test_model", "test_threads"),
+}
+ALL_SUITES = SUITES["memory"]
+VARYING = {"test_schedules", "test_model", "test_threads"}  # not the same at each run
 # Small: a mutation is found by what is tested, not by how long.
 ENVIRONMENT = {"EBB_MODEL_CALLS": "60000", "EBB_FORGED_NAMES": "20000",
-               "EBB_SCHEDULE_SECONDS": "2"}
+               "EBB_SCHEDULE_SECONDS": "1"}
+TIMED = "Fairness.*"  # on a busy machine it fails without a mutation
 RUNS = 3
-SECONDS = 120  # of a suite; one that hangs has noticed
+KILLED, SURVIVED, NO_BUILD = "killed", "survived", "not compiled"
 
 
 @dataclass(frozen=True)
@@ -43,6 +63,14 @@ class Mutation:
     kind: str
     old: str
     new: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    what: str  # KILLED, SURVIVED or NO_BUILD
+    by: str = ""  # suite, run and test
+    run: int = 0
+    seconds: int = 0
 
 
 def load(path: Path = LIST) -> list[Mutation]:
@@ -85,7 +113,7 @@ def copy_tree() -> None:
     """Only what differs is written, so that only that is built again."""
     wanted = {path.relative_to(ROOT) for name in COPIED
               for path in ([ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*"))
-              if path.is_file()}
+              if path.is_file() and "__pycache__" not in path.parts}
     for stale in [path for path in TREE.rglob("*")
                   if path.is_file() and path.relative_to(TREE) not in wanted]:
         stale.unlink()
@@ -103,84 +131,168 @@ def configure() -> None:
     subprocess.run(["cmake", "-S", TREE, "-B", BUILD / "out", "-G", "Ninja",
                     "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1",
                     "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1", "-DEBB_BUILD_EXAMPLES=OFF",
-                    "-DEBB_CPU=OFF"], check=True, stdout=subprocess.DEVNULL)
+                    "-DEBB_BUILD_TOOL=OFF", "-DEBB_CPU=OFF"],
+                   check=True, stdout=subprocess.DEVNULL)
 
 
-def build(jobs: int) -> bool:
-    done = subprocess.run(["ninja", "-C", BUILD / "out", "-j", str(jobs), *SUITES],
+def build(suite: str, jobs: int) -> bool:
+    done = subprocess.run(["ninja", "-C", BUILD / "out", "-j", str(jobs), suite],
                           capture_output=True)
     return done.returncode == 0
 
 
-def notices(suite: str, seed: int) -> bool:
-    """Whether the suite fails, crashes or hangs."""
-    program = BUILD / "out/tests" / suite
-    if not program.exists():
-        return False
+def first_failure(output: str) -> str:
+    """The test that failed, or the one that the program died in, as far as its output tells."""
+    found = re.search(r"\[  FAILED  \] (\S+?),? ", output + " ")
+    return found[1] if found else "ended without a word"
+
+
+def notices(suite: str, seed: int, limit: float) -> str:
+    """The test that fails, or how the suite crashed or hung; empty: all passed."""
+    command = [BUILD / "out/tests" / suite, "--gtest_brief=1", "--gtest_fail_fast",
+               f"--gtest_filter=-{TIMED}", f"--gtest_random_seed={seed}"]
+    environment = {"PATH": "/usr/bin:/bin", **ENVIRONMENT}
     try:
-        done = subprocess.run([program, "--gtest_brief=1", "--gtest_fail_fast",
-                               f"--gtest_random_seed={seed}"], capture_output=True,
-                              timeout=SECONDS, env={"PATH": "/usr/bin:/bin", **ENVIRONMENT})
+        done = subprocess.run(command, capture_output=True, timeout=limit, env=environment,
+                              errors="replace", text=True)
     except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+        return f"hung for {limit:.0f} s"
+    if done.returncode == 0:
+        return ""
+    ended = f"signal {-done.returncode}, " if done.returncode < 0 else ""
+    return ended + first_failure(done.stdout)
 
 
-def killer() -> str:
-    """The suite and run that noticed; empty: none."""
-    for run in range(1, RUNS + 1):
-        for suite in SUITES:
-            if notices(suite, run):
-                return f"{suite}, run {run}"
-    return ""
+class Judge:
+    """Holds one mutation after another against the suites."""
+
+    def __init__(self, jobs: int):
+        self.jobs = jobs
+        self.limits = {}  # of a suite; one that takes much longer than without a mutation hangs
+
+    def complaints_without_mutation(self) -> str:
+        for suite in ALL_SUITES:
+            if not build(suite, self.jobs):
+                return f"{suite} does not build without any mutation"
+            start = time.monotonic()
+            failure = notices(suite, 1, 600)
+            if failure:
+                return f"{suite} fails without any mutation: {failure}"
+            self.limits[suite] = 30 + 6 * (time.monotonic() - start)
+            print(f"{suite}: {time.monotonic() - start:.1f} s", flush=True)
+        return ""
+
+    def look(self, suites: tuple[str, ...]) -> Verdict:
+        for run in range(1, RUNS + 1):
+            for suite in suites:
+                if run > 1 and suite not in VARYING:
+                    continue
+                if run == 1 and not build(suite, self.jobs):
+                    return Verdict(NO_BUILD, suite)
+                test = notices(suite, run, self.limits[suite])
+                if test:
+                    return Verdict(KILLED, f"{suite}: {test}", run)
+        return Verdict(SURVIVED)
+
+    def judge(self, mutation: Mutation) -> Verdict:
+        start = time.monotonic()
+        path = places(mutation, TREE)[0]
+        whole = path.read_text()
+        path.write_text(whole.replace(mutation.old, mutation.new))
+        try:
+            found = self.look(SUITES[mutation.layer])
+        finally:
+            path.write_text(whole)
+        return Verdict(found.what, found.by, found.run, round(time.monotonic() - start))
 
 
-def judge(mutation: Mutation, jobs: int) -> str:
-    path = places(mutation, TREE)[0]
-    whole = path.read_text()
-    path.write_text(whole.replace(mutation.old, mutation.new))
-    try:
-        if not build(jobs):
-            return "does not compile"
-        return killer() or "SURVIVED"
-    finally:
-        path.write_text(whole)
+# ---- verdicts -----------------------------------------------------------------------------------
 
 
-def main(arguments: list[str]) -> int:
+def read_verdicts() -> dict[Mutation, Verdict]:
+    """The last of each mutation."""
+    if not VERDICTS.exists():
+        return {}
+    lines = [json.loads(line) for line in VERDICTS.read_text().splitlines()]
+    return {Mutation(**line["mutation"]): Verdict(**line["verdict"]) for line in lines}
+
+
+def keep(mutation: Mutation, verdict: Verdict) -> None:
+    with VERDICTS.open("a") as file:
+        file.write(json.dumps({"mutation": asdict(mutation), "verdict": asdict(verdict)}) + "\n")
+
+
+def table(mutations: list[Mutation], verdicts: dict[Mutation, Verdict]) -> str:
+    """How many of each layer, and those that survived or do not compile."""
+    rows = ["| layer | mutations | killed | of these in run 1 | survived | not compiled | not judged |",
+            "|---|---|---|---|---|---|---|"]
+    for layer in (*SUITES, "all"):
+        of = [verdicts.get(mutation) for mutation in mutations if layer in ("all", mutation.layer)]
+        whats = Counter(verdict.what if verdict else "" for verdict in of)
+        first = sum(1 for verdict in of if verdict and verdict.run == 1)
+        rows.append(f"| {layer} | {len(of)} | {whats[KILLED]} | {first} | {whats[SURVIVED]} "
+                    f"| {whats[NO_BUILD]} | {whats['']} |")
+    for number, mutation in enumerate(mutations, 1):
+        verdict = verdicts.get(mutation)
+        if verdict and verdict.what != KILLED:
+            rows.append(f"{number:4} {verdict.what}: {shown(mutation)}")
+    return "\n".join(rows)
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--only", default="", help="a word of the file or the reason")
+    parser.add_argument("--list", action="store_true", help="print the mutations and their verdicts")
+    parser.add_argument("--table", action="store_true", help="print what is known")
+    parser.add_argument("--again", choices=("survived", "all"), help="judge these again")
+    parser.add_argument("--only", default="", help="a word of the layer, the kind or the text")
     parser.add_argument("--from", type=int, default=1, dest="first")
     parser.add_argument("--to", type=int, default=1 << 30, dest="last")
     parser.add_argument("--jobs", type=int, default=2)
-    chosen = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def judge_all(numbered: list[tuple[int, Mutation]], jobs: int) -> int:
+    configure()
+    judge = Judge(jobs)
+    wrong = judge.complaints_without_mutation()
+    if wrong:
+        print(wrong)
+        return 1
+    for number, mutation in numbered:
+        verdict = judge.judge(mutation)
+        keep(mutation, verdict)
+        print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  [{verdict.by}]",
+              flush=True)
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    chosen = parsed(arguments)
     mutations = load()
     wrong = complaints(mutations)
-    for complaint in wrong:
-        print(complaint)
+    if wrong:
+        print("\n".join(wrong))
+        return 1
+    if chosen.again == "all":
+        VERDICTS.unlink(missing_ok=True)
+    verdicts = read_verdicts()
+    again = chosen.again == "survived"
     numbered = [(number, mutation) for number, mutation in enumerate(mutations, 1)
                 if chosen.first <= number <= chosen.last
                 and chosen.only in f"{mutation.layer} {mutation.kind} {mutation.old}"]
-    if chosen.list or wrong:
+    if chosen.list:
         for number, mutation in numbered:
-            print(f"{number:4} {shown(mutation)}")
-        return 1 if wrong else 0
-    configure()
-    if not build(chosen.jobs) or killer():
-        print("the suites fail without any mutation")
+            verdict = verdicts.get(mutation, Verdict("not judged"))
+            print(f"{number:4} {verdict.what:12} {shown(mutation)}  [{verdict.by}]")
+        return 0
+    left = [(number, mutation) for number, mutation in numbered
+            if mutation not in verdicts or (again and verdicts[mutation].what == SURVIVED)]
+    if left and not chosen.table and judge_all(left, chosen.jobs) != 0:
         return 1
-    results = Counter()
-    for number, mutation in numbered:
-        start = time.monotonic()
-        verdict = judge(mutation, chosen.jobs)
-        kind = verdict if verdict in ("SURVIVED", "does not compile") else "killed"
-        results[kind] += 1
-        print(f"{number:4} {verdict:28} {time.monotonic() - start:5.0f} s  {shown(mutation)}",
-              flush=True)
-    print(f"\n{results['killed']} killed, {results['SURVIVED']} survived, "
-          f"{results['does not compile']} did not compile, of {len(numbered)}")
-    return 1 if results["SURVIVED"] else 0
+    verdicts = read_verdicts()
+    print(table(mutations, verdicts))
+    return 1 if any(verdict.what == SURVIVED for mutation, verdict in verdicts.items()
+                    if mutation in mutations) else 0
 
 
 if __name__ == "__main__":
