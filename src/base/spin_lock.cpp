@@ -7,12 +7,15 @@
 namespace ebb {
 namespace {
 
-constexpr int kSpins = 16;  // whoever has it and runs gives it back in less
-// Longer each time: an owner that is not running may not run for long. A thread that yields instead
-// counts as having had its turn, so that where there are many more threads than processors some
-// never get the lock.
+// Whoever has it and runs gives it back in less. Each more keeps two threads at work side by side for
+// longer, whose processors then take the same cache lines from each other.
+constexpr int kSpins = 8;
+// Longer each time, by no more than was waited already: an owner that is not running may not run for
+// long. A thread that yields instead counts as having had its turn, so that where there are many more
+// threads than processors some never get the lock. The longest decides what a crowd costs that only
+// looks whether it is its turn (docs/notes/core.md).
 constexpr auto kFirstNap = std::chrono::microseconds(50);
-constexpr auto kLongestNap = std::chrono::microseconds(2000);
+constexpr auto kLongestNap = std::chrono::microseconds(8000);
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)

@@ -57,6 +57,9 @@ class EventRing {
   // count on.
   std::vector<TraceEvent> snapshot(std::uint64_t since = 0) const;
 
+  // Any thread: appends those of one name, from `since` on.
+  void read_of(std::uint64_t id, std::uint64_t since, std::vector<TraceEvent>& events) const;
+
   // Any thread: appends what was pushed from `since` on and is still there, and returns how many
   // were pushed by then: the next `since`. What was overwritten before it could be read is added to
   // `lost`. The next event has a fresh time.
@@ -70,6 +73,9 @@ class EventRing {
   static constexpr std::size_t kWords = 5;
   using Slot = std::array<std::atomic<std::uint64_t>, kWords>;
 
+  // The first event from `since` on that is still there; below it: overwritten, or never asked for.
+  static std::uint64_t first_of(std::uint64_t since, std::uint64_t head) noexcept;
+  TraceEvent event(std::uint64_t count) const noexcept;
   static TraceEvent unpack(const std::array<std::uint64_t, kWords>& words) noexcept {
     return {.id = words[0],
             .bytes = words[1],

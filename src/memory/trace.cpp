@@ -26,19 +26,35 @@ std::vector<TraceEvent> EventRing::snapshot(std::uint64_t since) const {
   return events;
 }
 
+std::uint64_t EventRing::first_of(std::uint64_t since, std::uint64_t head) noexcept {
+  return std::min(std::max(since, head > kEvents ? head - kEvents : 0), std::max(head, since));
+}
+
+TraceEvent EventRing::event(std::uint64_t count) const noexcept {
+  std::array<std::uint64_t, kWords> words;
+  for (std::size_t w = 0; w < kWords; ++w)
+    words[w] = slots_[count % kEvents][w].load(std::memory_order_acquire);
+  return unpack(words);
+}
+
+void EventRing::read_of(std::uint64_t id, std::uint64_t since,
+                        std::vector<TraceEvent>& events) const {
+  const std::uint64_t head = head_.load(std::memory_order_acquire);
+  for (std::uint64_t i = first_of(since, head); i < head; ++i) {
+    if (slots_[i % kEvents][0].load(std::memory_order_acquire) != id) continue;
+    const TraceEvent found = event(i);
+    // Overwritten meanwhile: it may be torn.
+    if (i + kEvents > head_.load(std::memory_order_relaxed)) events.push_back(found);
+  }
+}
+
 std::uint64_t EventRing::read(std::uint64_t since, std::vector<TraceEvent>& events,
                               std::uint64_t& lost) const {
   const std::uint64_t head = head_.load(std::memory_order_acquire);
   stale_.store(true, std::memory_order_relaxed);
-  const std::uint64_t first =
-      std::min(std::max(since, head > kEvents ? head - kEvents : 0), std::max(head, since));
+  const std::uint64_t first = first_of(since, head);
   const std::size_t start = events.size();
-  for (std::uint64_t i = first; i < head; ++i) {
-    std::array<std::uint64_t, kWords> words;
-    for (std::size_t w = 0; w < kWords; ++w)
-      words[w] = slots_[i % kEvents][w].load(std::memory_order_acquire);
-    events.push_back(unpack(words));
-  }
+  for (std::uint64_t i = first; i < head; ++i) events.push_back(event(i));
   const std::uint64_t later = head_.load(std::memory_order_relaxed);
   const std::uint64_t safe = later >= kEvents ? later - kEvents + 1 : 0;  // the rest may be torn
   const std::uint64_t torn =
@@ -165,6 +181,25 @@ std::uint64_t Tail::newly_unrecorded() noexcept {
   return now - std::exchange(unrecorded_, now);
 }
 
+namespace {
+
+void order(std::vector<TraceEvent>& events) {
+  std::stable_sort(events.begin(), events.end(),
+                   [](const TraceEvent& a, const TraceEvent& b) { return a.time < b.time; });
+}
+
+}  // namespace
+
+std::vector<TraceEvent> snapshot_of(std::uint64_t id) {
+  const std::lock_guard lock(rings().mutex);
+  std::vector<TraceEvent> found;
+  for (const Rings::Entry& entry : rings().entries) {
+    entry.ring->read_of(id, entry.cleared_at, found);
+  }
+  order(found);
+  return found;
+}
+
 std::vector<TraceEvent> snapshot() {
   const std::lock_guard lock(rings().mutex);
   std::vector<TraceEvent> all;
@@ -172,8 +207,7 @@ std::vector<TraceEvent> snapshot() {
     const std::vector<TraceEvent> events = entry.ring->snapshot(entry.cleared_at);
     all.insert(all.end(), events.begin(), events.end());
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const TraceEvent& a, const TraceEvent& b) { return a.time < b.time; });
+  order(all);
   return all;
 }
 

@@ -18,8 +18,7 @@ std::string at_site(std::string_view verb, SiteId site) {
 // What the event rings still know of a tensor's birth and end.
 std::string traced_past(Handle handle) {
   std::string born, ended;
-  for (const TraceEvent& event : trace::snapshot()) {
-    if (event.id != handle) continue;
+  for (const TraceEvent& event : trace::snapshot_of(handle)) {
     if (event.kind == kTensorBorn) born = at_site("made", event.site);
     if (event.kind == kTensorEnded) {
       ended = at_site("ended", event.site) + fmt::format(" ({})", name_of(Reason(event.detail)));

@@ -33,6 +33,8 @@ void set_recording(bool recording) noexcept;
 
 // The events of all threads, those that have ended too, ordered by time.
 std::vector<TraceEvent> snapshot();
+// Those of one name: nothing else is copied.
+std::vector<TraceEvent> snapshot_of(std::uint64_t id);
 
 // Reads all rings from where it was last time: one reader's place in them.
 class Tail {

@@ -31,6 +31,40 @@ TEST(EventRing, KeepsTheLastEventsInOrder) {
   EXPECT_TRUE(ring->snapshot(total + 9).empty());
 }
 
+TEST(EventRing, FindsTheEventsOfOneNameThatAreStillThere) {
+  auto ring = std::make_unique<EventRing>();
+  const std::uint64_t total = EventRing::kEvents + 100;
+  for (std::uint64_t i = 0; i < total; ++i) ring->push({.id = i % 1000, .bytes = i});
+  const auto of = [&](std::uint64_t id, std::uint64_t since) {
+    std::vector<TraceEvent> events;
+    ring->read_of(id, since, events);
+    return events;
+  };
+  for (const std::uint64_t id : {7u, 99u, 100u, 999u}) {
+    std::vector<std::uint64_t> expected, found;
+    for (const TraceEvent& event : ring->snapshot())
+      if (event.id == id) expected.push_back(event.bytes);
+    for (const TraceEvent& event : of(id, 0)) found.push_back(event.bytes);
+    EXPECT_EQ(found, expected) << id;
+  }
+  EXPECT_TRUE(of(1000, 0).empty());
+  EXPECT_EQ(of(7, total - 1000).size(), 1u);
+  EXPECT_TRUE(of(7, total + 9).empty());
+}
+
+TEST(Trace, FindsTheEventsOfOneNameOfAllThreadsInTheirOrder) {
+  trace::clear();
+  trace::record({.id = 5, .bytes = 1, .kind = EventKind::kUser});
+  std::thread([] { trace::record({.id = 5, .bytes = 2, .kind = EventKind::kUser}); }).join();
+  trace::record({.id = 6, .bytes = 3, .kind = EventKind::kUser});
+  const auto events = trace::snapshot_of(5);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_LE(events[0].time, events[1].time);
+  EXPECT_EQ(events[0].bytes + events[1].bytes, 3u);
+  trace::clear();
+  EXPECT_TRUE(trace::snapshot_of(5).empty());
+}
+
 TEST(Trace, RecordsAllocationsOnlyWhileItIsOn) {
   SystemHeap heap;
   Pool pool(heap);
