@@ -6,7 +6,9 @@
 namespace ebb::fuzz {
 
 void Machine::step() {
-  switch (in_.byte() % 10) {
+  const uint8_t which = in_.byte();
+  if (which >= 0xF6) return burst();
+  switch (which % 10) {
     case 0:
       return births();
     case 1:
@@ -58,6 +60,65 @@ void Machine::ends() {
     default:
       call(ebb_tensor_dispose, context(), handle);
   }
+}
+
+// Many of one kind at once, ended in some order: what a thread caches overflows, queues fill, and a
+// region ends more than a few. Its names are live ones: the other calls see to the stale.
+void Machine::burst() {
+  ebb_region scope = 0;
+  const ebb_context in = living_context(scope);
+  if (in == 0) return;
+  std::array<ebb_handle, 512> made{};
+  const std::size_t count =
+      births_of_one_kind(in, scope, std::size_t{16} << (in_.byte() % 6), made);
+  const uint8_t way = in_.byte();
+  const std::size_t step = 1 + 2 * std::size_t{in_.byte()};  // odd: each is met once in 512
+  for (std::size_t i = 0; way % 4 < 2 && i < made.size(); ++i) {
+    const ebb_handle handle = made[i * step % made.size()];
+    if (handle == 0) continue;
+    way % 4 == 0 ? call(ebb_orphan, handle) : (void)call(ebb_tensor_dispose, in, handle);
+  }
+  if (way % 4 == 2) call(ebb_tensors_end, in, made.data(), count, way / 4 % 5u);
+  if (way < 0xE0) call(ebb_region_close, in, scope);
+}
+
+// With a new region in it; 0 where there is none, and none can be made.
+ebb_context Machine::living_context(ebb_region& scope) {
+  for (int tries = 0; tries < 2; ++tries) {
+    const ebb_context in = tries == 0 || every_context_.empty() ? context() : every_context_.back();
+    if (call(ebb_region_open, in, 0, "burst", &scope) == EBB_OK) return in;
+    create_context();
+  }
+  return 0;
+}
+
+// Stops at the first that is refused.
+std::size_t Machine::births_of_one_kind(ebb_context in, ebb_region scope, std::size_t count,
+                                        std::span<ebb_handle> made) {
+  const bool adopts = in_.byte() % 2 == 0;
+  const ebb_device where = opened_[adopts ? 2 + in_.byte() % 2u : in_.byte() % 2u];
+  const int64_t extent = int64_t{in_.byte()} << (in_.byte() % 5);
+  ebb_tensor_spec own{};
+  own.size = sizeof(own);
+  own.device = where;
+  own.dtype = EBB_FLOAT32;
+  own.rank = 1;
+  own.dims = &extent;
+  own.region = scope;
+  ebb_foreign_spec foreign{};
+  foreign.size = sizeof(foreign);
+  foreign.device = where;
+  foreign.bytes = static_cast<uint64_t>(extent);
+  foreign.region = scope;
+  foreign.key = in_.byte() % 4;  // 0: each has data of its own
+  for (std::size_t i = 0; i < count; ++i) {
+    if (foreign.key != 0) foreign.key += i % 3;
+    const ebb_status status = adopts ? call(ebb_tensor_adopt, in, &foreign, &made[i])
+                                     : call(ebb_tensor_create, in, &own, &made[i]);
+    if ((status == EBB_OK) != (made[i] != 0)) give_up("an output that does not fit its status");
+    if (status != EBB_OK) return i;
+  }
+  return count;
 }
 
 void Machine::regions() {

@@ -28,7 +28,10 @@ void Machine::check_time() {
 
 void Machine::finish() {
   must(ebb_audit(), "audit after the calls");
-  for (const ebb_context context : every_context_) call(ebb_context_destroy, context);
+  // By number: a host that is told of ends may call back, and make another context.
+  for (std::size_t i = 0; i < every_context_.size(); ++i) {
+    call(ebb_context_destroy, every_context_[i]);
+  }
   for (const ebb_read reading : oldest_read_) ebb_read_drop(reading);
   for (const ebb_hold hold : holds_.all()) ebb_hold_release(0, hold);
   for (const ebb_hold hold : every_hold_) ebb_hold_release(0, hold);
@@ -49,7 +52,11 @@ void Machine::close(ebb_device device) {
   ebb_device_info info{};
   info.size = sizeof(info);
   must(ebb_device_describe(device, &info), "device_describe");
-  if (info.in_use != 0) give_up("bytes in use at the end");
+  if (info.in_use != 0) {
+    give_up(("bytes in use at the end: " + std::to_string(info.in_use) + " of device " +
+             std::to_string(device))
+                .c_str());
+  }
   must(ebb_device_close(device), "device_close");
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "fuzz/support/input.hpp"
 #include "support/cpu_time.hpp"
@@ -73,6 +74,10 @@ class Machine {
 
   void step();
   void births();
+  void burst();
+  ebb_context living_context(ebb_region& scope);
+  std::size_t births_of_one_kind(ebb_context in, ebb_region scope, std::size_t count,
+                                 std::span<ebb_handle> made);
   void ends();
   void regions();
   void attachments();
