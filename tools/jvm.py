@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|install|prepare|test|engines|integration|bench|soak|asan|demo.
+"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|install|prepare|test|engines|integration|bench|soak|server|asan|demo.
 
 Java is JAVA_HOME's, or the one on the PATH.
 """
@@ -239,8 +239,16 @@ def bench(part: str = "") -> None:
 
 def soak(seconds: int) -> None:
     program(NEWEST, "dev.ebb.djl.soak.Soak", seconds, flags=(f"-javaagent:{jar()}",))
+    server(seconds)
     program(NEWEST, "dev.ebb.djl.soak.Found", 60)
     program(NEWEST, "dev.ebb.djl.threads.Interrupted", 1000, flags=(f"-javaagent:{jar()}",))
+
+
+def server(seconds: int) -> None:
+    """A careless server. Its heap is of one size and touched: what grows is not the heap."""
+    program(NEWEST, "dev.ebb.djl.soak.Server", seconds, os.environ.get("EBB_SOAK_PAUSE_MS", "0"),
+            flags=(f"-javaagent:{jar()}", "-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch",
+                   "-Dsun.net.httpserver.nodelay=true"))
 
 
 def asan(djl: str, repetitions: int) -> None:
@@ -286,12 +294,12 @@ def demo() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["build", "install", "prepare", "test", "engines", "integration", "bench", "soak", "asan", "demo"])
+    parser.add_argument("what", choices=["build", "install", "prepare", "test", "engines", "integration", "bench", "soak", "server", "asan", "demo"])
     parser.add_argument("--djl", nargs="+", choices=SETS, default=[NEWEST, SEED],
                         help="test, integration, asan: with")
     parser.add_argument("--sources", type=Path, help="integration: a checkout of that DJL")
     parser.add_argument("--part", default="", help="bench: figures of this part only")
-    parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak: how long")
+    parser.add_argument("--seconds", type=int, default=SOAK_SECONDS, help="soak, server: how long")
     parser.add_argument("--built", action="store_true", help="take the jar that is there")
     parser.add_argument("--engine", nargs="+", choices=ENGINES, default=[*ENGINES], help="engines: these only")
     parser.add_argument("--everything", action="store_true", help="engines: in all modes")
@@ -312,6 +320,8 @@ def main() -> int:
             bench(chosen.part)
         elif chosen.what == "soak":
             soak(chosen.seconds)
+        elif chosen.what == "server":
+            server(chosen.seconds)
         elif chosen.what == "asan":
             for djl in chosen.djl:
                 asan(djl, chosen.repetitions)

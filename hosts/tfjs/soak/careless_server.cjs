@@ -3,7 +3,7 @@ const tf = require('@tensorflow/tfjs');
 require('@tensorflow/tfjs-backend-wasm');
 const http = require('node:http');
 const { setImmediate: turn } = require('node:timers/promises');
-const { layers, INPUTS } = require('./network.cjs');
+const { layers, INPUTS, TABLE, entry } = require('./network.cjs');
 
 const backend = process.argv[2] ?? 'wasm';
 const CACHED = 20;
@@ -26,6 +26,16 @@ function makeModel() {
     ]),
   );
   return model;
+}
+
+function makeTable() {
+  const { parts, rows, columns } = TABLE;
+  return Array.from({ length: parts }, (_, part) => {
+    const values = new Float32Array(rows * columns);
+    for (let i = 0; i < values.length; i++)
+      values[i] = entry(part, Math.floor(i / columns), i % columns);
+    return tf.tensor2d(values, [rows, columns]);
+  });
 }
 
 async function body(request) {
@@ -55,7 +65,10 @@ async function main() {
     kernel: tf.tensor2d(values, [inputs, outputs]),
     bias: tf.tensor1d(bias),
   }));
+  const table = makeTable();
   const handlers = {
+    '/table': async ([part, ...rows]) =>
+      await table[part].gather(tf.tensor1d(rows, 'int32')).array(),
     '/model': async (rows) => await model.predict(tf.tensor2d(rows)).array(),
     '/hand': (rows) => predictByHand(weights, rows),
     '/fails': async (rows) => {
@@ -63,7 +76,10 @@ async function main() {
       await tensor.data();
       throw new Error('as it always does');
     },
-    '/memory': () => ({ tensors: tf.memory().numTensors, backend: tf.backend().constructor.name }),
+    '/memory': () => {
+      const { numTensors: tensors, numBytes: bytes } = tf.memory();
+      return { tensors, bytes, backend: tf.backend().constructor.name };
+    },
   };
   const server = http.createServer(async (request, response) => {
     try {
