@@ -151,6 +151,49 @@ test('sampled places stand for what was made there', async () => {
   tf.dispose(held);
 });
 
+/** Live tensors by the text of the line that made them. */
+function byLine(path) {
+  const lines = readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n');
+  const found = {};
+  for (const { frames, live } of report('--top', '1000', path).places) {
+    const [, line] = /recording\.test\.mjs:(\d+)/.exec(frames[0] ?? '') ?? [];
+    const name = /\/\/ (\w+)$/.exec(lines[line - 1] ?? '')?.[1];
+    if (name !== undefined) found[name] = (found[name] ?? 0) + live;
+  }
+  return found;
+}
+
+test('a full recording guesses places, and learns which it must not guess', async () => {
+  await use('wasm');
+  ebb.reclaim.on();
+  const path = join(folder, 'guessed.ebbrec');
+  const held = [];
+  const x = tf.zeros([4]);
+  const big = tf.zeros([1024, 256]);
+  ebb.recording.start({ path, mode: 'full' });
+  tf.add(x, 0).dispose(); // the mode is known from the next safe point on
+  for (let i = 0; i < 1000; i++) {
+    held.push(tf.add(x, 1)); // first
+    held.push(tf.add(x, 2)); // second
+    held.push(tf.tensor1d([i])); // values
+  }
+  for (let i = 0; i < 4000; i++) {
+    if (i % 3 === 2) held.push(x.mul(3)); // branch
+    tf.mul(x, 4).dispose();
+  }
+  for (let i = 0; i < 100; i++) {
+    if (i % 50 === 49) held.push(tf.square(big)); // rare
+    tf.square(big).dispose();
+  }
+  ebb.recording.stop();
+  const made = byLine(path);
+  for (const name of ['first', 'second', 'values']) assert.equal(made[name], 1000, name);
+  // One in 64 of those is looked at, and from the first that was on all of them are.
+  assert.ok(made.branch > 666 && made.branch <= 1333, JSON.stringify(made));
+  assert.equal(made.rare, 2); // each large one is looked at
+  tf.dispose([held, x, big]);
+});
+
 test('tracing makes a sampled recording a full one, while it lasts', () => {
   ebb.recording.start({ path: join(folder, 'traced.ebbrec') });
   ebb.trace.on();

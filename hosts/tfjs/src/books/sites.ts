@@ -34,6 +34,8 @@ export class Sites {
   private readonly between = new Map<string, number>();
   /** Where the user's code began in the stack that was looked at last. */
   private first = 0;
+  /** Frames that `sample` asks for. */
+  private sampledDepth = 3 * SAMPLED_FRAMES;
   private readonly userFiles = new Map<string, boolean>();
 
   constructor(private readonly host: Host) {}
@@ -72,7 +74,10 @@ export class Sites {
     const { frames } = this;
     this.frames = Math.max(frames, SAMPLED_FRAMES);
     try {
-      return this.search(below, 3 * SAMPLED_FRAMES);
+      const site = this.search(below, this.sampledDepth);
+      // So far again next time: in a training step there is much between the user's code and a kernel.
+      this.sampledDepth = Math.max(this.first, SAMPLED_FRAMES) + 2 * SAMPLED_FRAMES;
+      return site;
     } finally {
       this.frames = frames;
     }

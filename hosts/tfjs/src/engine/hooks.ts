@@ -8,35 +8,26 @@ import { type World, world } from '../books/world';
 import { badArgument } from '../errors';
 import { host, ofIsolate } from '../host';
 import { currentRegion } from '../node/async_region';
-import { Sampler } from '../observe/sampler';
-import { Signal } from '../shared';
 import { Calls } from './calls';
 import { seeClass } from './classes';
 import { rememberSite } from './disposed';
 import { Faults } from './faults';
 import { type FreeList, freeListOf } from './free_lists';
 import { SortCaches } from './layers';
+import { Places } from './places';
 import { keepRecords } from './records';
 import { Scopes } from './scopes';
 import {
   type Backend,
-  bytesOf,
   currentEngine,
   type DataRecord,
   type Engine,
   isVariable,
   OP_SUFFIX,
-  type OwnData,
   recordOf,
   type Tensor,
 } from './tfjs';
 import { Variables } from './variables';
-
-/** Those of ebb_record_mode that take places. */
-const enum RecordingMode {
-  Sampled = 2,
-  Full = 3,
-}
 
 export class Hooks {
   readonly books: Books;
@@ -48,7 +39,7 @@ export class Hooks {
   readonly faults = new Faults();
   private readonly freeLists: FreeList[] = [];
   private usualBudget: number | undefined;
-  private readonly sampler = new Sampler();
+  private readonly places: Places;
   /** How many want to know what is born in their region. */
   observers = 0;
 
@@ -59,6 +50,7 @@ export class Hooks {
     const { disposeTensor, runKernelFunc } = engine;
     this.books = new Books(world, engine, (tensor) => disposeTensor.call(engine, tensor));
     this.sites = sites();
+    this.places = new Places(engine, world, this.sites);
     this.scopes = new Scopes(engine, this.books);
     this.calls = new Calls(engine, this.books, this.faults, (call) =>
       runKernelFunc.call(engine, call),
@@ -101,33 +93,14 @@ export class Hooks {
     if (this.calls.running === 0) this.books.drain();
   }
 
-  /** Whether each tensor is booked with the place that made it. */
-  private placesAll(): boolean {
-    return this.sites.on || this.world.signals[Signal.Recording] === RecordingMode.Full;
-  }
-
-  /** Whether this tensor is one of those whose place a sampled recording has. */
-  private placesOne(tensor: Tensor, { backend }: DataRecord): boolean {
-    const { signals } = this.world;
-    if (signals[Signal.Recording] !== RecordingMode.Sampled) return false;
-    // One more tensor over data of Ebb's own is in no recording.
-    if (backend.runtime !== undefined && (tensor.dataId as OwnData).slot >= 0) return false;
-    const bytes = bytesOf(tensor.dtype, tensor.size);
-    return this.sampler.wants(bytes, signals[Signal.SampleBytes] as number);
-  }
-
   private hookTracking(): void {
-    const { engine, books, scopes, calls } = this;
+    const { engine, books, scopes, calls, places } = this;
     const { makeTensor, moveData } = engine;
     let entry: (...args: never[]) => unknown; // where the engine was entered to make a tensor
     const tracked = (tensor: Tensor, backend?: Backend): void => {
       if (!(tensor.id >= 0)) throw badArgument('trackTensor: id', tensor.id, 'a number from 0 on');
       const record = recordOf(engine, tensor, backend);
-      const site = this.placesAll()
-        ? engine.state.activeScope?.site || this.sites.search(entry, 2 + this.sites.frames)
-        : this.placesOne(tensor, record)
-          ? this.sites.sample(entry)
-          : 0;
+      const site = places.ofBirth(tensor, record, entry);
       books.born(tensor, record, site);
       if (isVariable(tensor)) this.variables.watched(tensor);
       else scopes.track(tensor, true);
@@ -157,10 +130,10 @@ export class Hooks {
   }
 
   private hookEnds(): void {
-    const { engine, books } = this;
+    const { engine, books, places } = this;
     const { disposeTensor, memory, reset } = engine;
     engine.disposeTensor = (tensor) => {
-      if (this.placesAll()) this.remember(tensor);
+      if (places.all) this.remember(tensor);
       if (books.ending(tensor)) disposeTensor.call(engine, tensor);
     };
     engine.memory = () => {
@@ -177,18 +150,28 @@ export class Hooks {
   }
 
   private hookScopes(): void {
-    const { engine, scopes, books, calls, sites } = this;
+    const { engine, scopes, books, calls, sites, places } = this;
     const { captureStackTrace } = Error;
     engine.startScope = (name) => {
-      let site = 0;
-      if (this.placesAll()) {
-        site = engine.state.activeScope?.site ?? 0;
-        if (site === 0 && name?.endsWith(OP_SUFFIX)) {
+      if (!places.all) {
+        scopes.start(name);
+        return;
+      }
+      const { activeScope } = engine.state;
+      let site = activeScope?.site ?? 0;
+      let guess = activeScope?.guess;
+      if (site === 0 && name?.endsWith(OP_SUFFIX)) {
+        guess = places.guess(name);
+        if (guess?.holds()) site = guess.site;
+        else {
           captureStackTrace?.(sites.beforeOperation(name), engine.startScope);
           site = sites.ofOperation(name, engine.startScope);
+          guess?.saw(site);
+          guess = undefined;
         }
+        places.cameFrom(site);
       }
-      scopes.start(name, site);
+      scopes.start(name, site, guess);
     };
     engine.endScope = (result) => {
       scopes.end(result);

@@ -1,6 +1,7 @@
 // The engine's scopes, without holding what they track: a scope lists ids, and finds the tensors that are
 // still alive through their native weak references when it ends.
 import type { Books } from '../books/books';
+import type { Guess } from '../books/guesses';
 import { currentRegion } from '../node/async_region';
 import { tensorsIn } from './containers';
 import { ownerNow } from './owner';
@@ -17,8 +18,8 @@ export class Scopes {
     private readonly books: Books,
   ) {}
 
-  /** `site`: that of what an operation makes in it; 0: each tensor has its own. */
-  start(name?: string, site = 0): Scope {
+  /** `site`: that of what an operation makes in it; 0: each tensor has its own. `guess`: what it is taken from, unseen. */
+  start(name?: string, site = 0, guess?: Guess): Scope {
     const { state } = this.engine;
     const scope: Scope = {
       track: [],
@@ -28,6 +29,7 @@ export class Scopes {
       region: currentRegion(),
       closed: false,
       site,
+      guess,
     };
     state.scopeStack.push(scope);
     state.activeScope = scope;

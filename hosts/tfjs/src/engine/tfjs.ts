@@ -1,5 +1,6 @@
 // The parts of TensorFlow.js's engine that Ebb touches, as they are in 4.x. Structural on purpose: several
 // copies of tfjs-core share one engine, so no class of any of them may be relied on.
+import type { Guess } from '../books/guesses';
 
 export type DataId = object;
 
@@ -88,6 +89,8 @@ export interface Scope {
   births?: number[];
   /** The least of them: a variable that is assigned to is tracked again, as old as it is. */
   firstId?: number;
+  /** What the site was taken from, if nobody looked. */
+  guess?: Guess;
   /** Creation site of what an op makes. */
   site?: number;
   /** Length of `track` at which ids of ended tensors are swept out. */
