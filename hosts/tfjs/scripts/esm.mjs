@@ -5,12 +5,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist');
-const source = readFileSync(join(dist, 'index.js'), 'utf8');
-const names = [
-  ...new Set(
-    [...source.matchAll(/Object\.defineProperty\(exports, "(\w+)"/g)].map(([, name]) => name),
-  ),
-].filter((name) => name !== '__esModule');
+/** What a compiled file exports, itself and of the files whose exports it takes over. */
+function exportsOf(file) {
+  const source = readFileSync(join(dist, file), 'utf8');
+  const own = [...source.matchAll(/Object\.defineProperty\(exports, "(\w+)"/g)];
+  const others = [...source.matchAll(/__exportStar\(require\("\.\/(\w+)"\)/g)];
+  return [...own.map(([, name]) => name), ...others.flatMap(([, name]) => exportsOf(`${name}.js`))];
+}
+const names = [...new Set(exportsOf('index.js'))].filter((name) => name !== '__esModule');
 if (names.length === 0) throw new Error('no exports found in dist/index.js');
 writeFileSync(
   join(dist, 'index.mjs'),

@@ -12,19 +12,8 @@ import { host } from './host';
 import './node/addon';
 import { applyEnvironment, flag } from './node/settings';
 
-export { budget, type BudgetOptions, trim } from './api/budget';
-export { collect } from './api/collect';
-export { EbbError } from './errors';
-export { expectNoLeaks, type LeakOptions } from './api/leaks';
-export {
-  audit,
-  memory,
-  type Memory,
-  type MemoryOptions,
-  report,
-  type ReportOptions,
-  snapshot,
-} from './api/memory';
+export * from './common';
+export { snapshot } from './api/memory';
 export { metrics, METRICS_TYPE } from './api/metrics';
 export { type Meter, openTelemetry } from './api/open_telemetry';
 export { record, type RecordedInfo, type RecordOptions } from './api/record';
@@ -34,9 +23,6 @@ export {
   type RecordingOptions,
   type RecordingState,
 } from './api/recording';
-export { reclaim, type ReclaimOptions } from './api/reclaim';
-export { tidy } from './api/tidy';
-export { trace, type TraceOptions } from './api/trace';
 export { holders, type PlaceHolder, why, type Why, type WhyOptions } from './api/why';
 
 // The switch is the process's: a worker begun while it is on reclaims as well.

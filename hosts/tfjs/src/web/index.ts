@@ -12,21 +12,7 @@ import { type CoreSource, isLoaded, loadCore } from './core';
 import { makeHost, type PageHost } from './host';
 import type { PressureReading } from './pressure';
 
-export { budget, type BudgetOptions, trim } from '../api/budget';
-export { collect } from '../api/collect';
-export { EbbError } from '../errors';
-export { expectNoLeaks, type LeakOptions } from '../api/leaks';
-export {
-  audit,
-  memory,
-  type Memory,
-  type MemoryOptions,
-  report,
-  type ReportOptions,
-} from '../api/memory';
-export { reclaim, type ReclaimOptions } from '../api/reclaim';
-export { tidy, type TidyScope } from '../api/tidy';
-export { trace, type TraceOptions } from '../api/trace';
+export * from '../common';
 export type { CoreSource, PressureReading };
 
 provideHost(makeHost);
