@@ -32,7 +32,7 @@ const wasm = load.resolve('@tensorflow/tfjs-backend-wasm');
 const modules = Object.keys(require.cache).filter((path) => path.startsWith(realpathSync(root)));
 const files = new Set([wasm, ...modules].flatMap((path) => [path, ...manifests(path)]));
 for (const file of files) copy(file);
-for (const path of ['dist', 'specs/child.cjs', 'build/specs/specs.cjs', 'package.json']) copy(join(root, path));
+for (const path of ['dist', 'specs/child.cjs', 'specs/session.cjs', 'build/specs/specs.cjs', 'package.json']) copy(join(root, path));
 for (const library of ['ebb_node.node', 'libhwy.so.1', 'libdnnl.so.3', 'libgomp.so.1']) {
   const path = join(root, 'build', library);
   if (existsSync(path)) copy(path);

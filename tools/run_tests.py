@@ -319,9 +319,9 @@ def node_stage() -> list[Suite]:
                   env=node_environment())]
 
 
-def tap_suite(name: str, script: str) -> Suite:
+def tap_suite(name: str, script: str, env: dict[str, str] | None = None) -> Suite:
     start = time.monotonic()
-    ok, output = npm(script, env={"EBB_TEST_REPORTER": "tap"})
+    ok, output = npm(script, env={"EBB_TEST_REPORTER": "tap", **(env or {})})
     suite = read_tap(output, name, ok)
     suite.seconds = time.monotonic() - start
     return suite
@@ -370,6 +370,18 @@ def web_soak_stage() -> list[Suite]:
     if not build_node() or not command("web-build", "tools/build_web.sh"):
         return [one("web build", False)]
     return [tap_suite("web matrix", "soak:web")]
+
+
+def gpu_stage(*gpus: str, share: float = 1) -> list[Suite]:
+    """ebb-tfjs in Node on GPUs made of software; tfjs-core's specs there and in Chromium, or a share of them."""
+    groups = ("wasm", "browser", "headless-gl") if "webgl" in gpus else ("wasm", "browser")
+    if not command("gpu-deps", "tools/install_deps.sh", *groups):
+        return [one("gpu packages", False)]
+    if not build_node() or not command("web-build", "tools/build_web.sh"):
+        return [one("gpu build", False)]
+    suite = tap_suite("gpu", "test:gpu", {"EBB_TEST_GPUS": ",".join(gpus)})
+    ok, output = npm("specs:gpu", env={"EBB_SPECS_SHARE": str(share)})
+    return [suite, *read_specs(output, ok)]
 
 
 def specs_stage() -> list[Suite]:
@@ -546,6 +558,8 @@ STAGES = [
     Stage("node", "lint, tests and package of ebb-tfjs", node_stage, NODE_PACKAGE),
     Stage("wasm", "base, memory, tensor as WebAssembly under Node: unit, model, fault", wasm_stage, UNIT_TESTS),
     Stage("web", "ebb-tfjs/web in Chromium and Firefox: webgl, webgpu, pages, workers", web_stage, NODE_PACKAGE),
+    Stage("gpu", "ebb-tfjs in Node on webgpu; a tenth of tfjs-core's specs there and in Chromium",
+          lambda: gpu_stage("webgpu", share=0.1), NODE_PACKAGE),
     Stage("specs", "tfjs-core's on cpu, wasm and ebb: reclaim off, on, usual, forced", specs_stage,
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
@@ -569,6 +583,8 @@ SOAK_STAGES = [
           lambda: node_versions_stage(*NODES), NODE_PACKAGE),
     Stage("web", "all of the matrix: backends, pages and workers, ways to wait, heaps", web_soak_stage,
           NODE_PACKAGE),
+    Stage("gpu", "ebb-tfjs in Node on webgpu and webgl; tfjs-core's specs there and in Chromium",
+          lambda: gpu_stage("webgpu", "webgl"), NODE_PACKAGE),
     Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
     Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, off, forced",
           lambda: jvm_engines_stage("--everything"), JVM_PROJECT),

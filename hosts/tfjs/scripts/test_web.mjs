@@ -1,4 +1,4 @@
-// Runs the tests of ebb-tfjs/web, in Node and in browsers: node scripts/test_web.mjs [files]
+// Runs the tests of ebb-tfjs/web, in Node and in browsers, or other ones that take a GPU: node scripts/test_web.mjs [files]
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

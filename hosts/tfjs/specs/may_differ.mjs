@@ -30,7 +30,7 @@ const REASONS = new Map([
 
 const WRONG_COUNT = /^(Expected \d+ to (be|equal) \d+\.|Expected function to throw an Error\.)$/;
 /** jasmine_util puts the backend it tests on, and its flags, between the suite and the spec. */
-const ENVIRONMENT = / (cpu|wasm|ebb) \{\} /;
+const ENVIRONMENT = / (cpu|wasm|ebb|webgl|webgpu) \{[^}]*\} /;
 
 /** Why a spec may differ; undefined if it may not. `messages` are those of its failed expectations. */
 export function excuse(name, messages) {

@@ -12,7 +12,15 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { excuse } from './may_differ.mjs';
+import {
+  checkClass,
+  compareHeld,
+  compareMidSpec,
+  counts,
+  fault,
+  faultCount,
+  printCounts,
+} from './compare.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, '..', 'build', 'specs');
@@ -83,24 +91,6 @@ async function timed(file, backend, mode) {
   return { ...result, seconds: ((Date.now() - started) / 1000).toFixed(1) };
 }
 
-function counts({ specs }) {
-  const all = Object.values(specs);
-  const of = (status) => all.filter((spec) => spec.status === status).length;
-  return { specs: all.length, passed: of('passed'), failed: of('failed'), pending: of('pending') };
-}
-
-/** Names of the specs whose outcome differs from the run without Ebb. */
-function differences(off, other) {
-  const names = new Set([...Object.keys(off.specs), ...Object.keys(other.specs)]);
-  return [...names].filter((name) => off.specs[name]?.status !== other.specs[name]?.status);
-}
-
-let bad = 0;
-function fault(text) {
-  bad++;
-  console.log(`  FAULT ${text}`);
-}
-
 function reportFailures({ specs }) {
   for (const [name, { status, why }] of Object.entries(specs)) {
     if (status === 'failed') fault(`${name}\n    ${why.join('\n    ')}`);
@@ -115,36 +105,19 @@ for (const backend of backends) {
   const results = {};
   for (const mode of MODES) {
     const result = (results[mode] = await runs[backend][mode]);
-    const { specs, passed, failed, pending } = counts(result);
-    const { seconds } = result;
-    const extra = result.books
-      ? `; ${result.books.created} tensors, ${result.books.reclaimed} reclaimed, ${result.collections} collections forced`
-      : '';
-    console.log(
-      `${backend}, reclaim ${mode}: ${specs} specs, ${passed} passed, ${failed} failed, ${pending} pending (${seconds} s)${extra}`,
-    );
-    if (Object.keys(result.classes).join() !== CLASSES[backend]) {
-      fault(`ran on ${JSON.stringify(result.classes)}, not on ${CLASSES[backend]}`);
-    }
+    printCounts(backend, mode, result);
+    checkClass(result, CLASSES[backend]);
     if (WHOLE.includes(backend)) {
+      const { specs, failed, pending } = counts(result);
       if (specs !== SPECS) fault(`${specs} specs, not ${SPECS}`);
       if (pending !== PENDING) fault(`${pending} pending, not ${PENDING}`);
       if (mode === 'off' && failed > 0) reportFailures(result);
     }
   }
-  for (const name of differences(results.off, results.on)) {
-    fault(`differs with reclaim on: ${name}\n    ${results.on.specs[name]?.why.join('\n    ')}`);
-  }
-  for (const mode of MID_SPEC) {
-    for (const name of differences(results.off, results[mode])) {
-      const why = results[mode].specs[name]?.why ?? [];
-      const reason = excuse(name, why);
-      if (reason) console.log(`  differs, as it may (${mode}): ${name}: ${reason}`);
-      else fault(`differs (${mode}): ${name}\n    ${why.join('\n    ')}`);
-    }
-  }
+  compareHeld(results.off, results.on);
+  for (const mode of MID_SPEC) compareMidSpec(mode, results.off, results[mode]);
   const { reclaimed } = results.forced.books;
   if (reclaimed < FORCED_AT_LEAST)
     fault(`only ${reclaimed} tensors reclaimed by forced collections`);
 }
-process.exit(bad === 0 ? 0 : 1);
+process.exit(faultCount() === 0 ? 0 : 1);

@@ -113,7 +113,7 @@ export class Faults {
     if (this.fault !== undefined) return;
     this.fault = new EbbError(
       code,
-      `[${where}] ${what} What was computed since may be wrong and is not given out; load the page anew, or begin again with tf.engine().reset().${holders()}`,
+      `[${where}] ${what} What was computed since may be wrong and is not given out; begin again with tf.engine().reset(), or start anew.${holders()}`,
     );
     this.onFault(this.fault);
   }

@@ -94,8 +94,9 @@ for (const backend of ['webgl', 'webgpu']) {
 
 for (const backend of ['webgl', 'webgpu']) {
   test(`${backend}: a lost device is an error at the next safe point, and no value`, async () => {
-    const { good, kernel, read } = await run('lost', { backend });
+    const { good, kernel, read, again } = await run('lost', { backend });
     assert.equal(good, 2);
+    assert.equal(again, 7, 'tf.engine().reset() begins again');
     for (const error of [kernel, read]) {
       assert.equal(error?.code, 'EBB_DEVICE_ERROR');
       assert.match(error.message, /lost/);

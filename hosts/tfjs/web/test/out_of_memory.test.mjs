@@ -1,38 +1,10 @@
 // A GPU that runs out of memory: an error, and never a wrong number. Its process is given a limit from outside.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { launchChromium, runIn, serve } from './browsers.mjs';
+import { gpuProcess, limitData } from './processes.mjs';
 
 const MB = 2 ** 20;
-
-const status = (pid) => readFileSync(`/proc/${pid}/status`, 'utf8');
-const parentOf = (pid) => Number(/^PPid:\s+(\d+)/m.exec(status(pid))[1]);
-
-/** Whether a process was begun by another, directly or not. */
-function descends(pid, ancestor) {
-  for (let at = pid; at > 1; at = parentOf(at)) if (at === ancestor) return true;
-  return false;
-}
-
-/** The browser's own GPU process. */
-function gpuProcess(browser) {
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const isGpu = readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('--type=gpu-process');
-      if (isGpu && descends(Number(name), browser.process().pid)) return Number(name);
-    } catch {
-      // It has ended.
-    }
-  }
-  throw new Error('no GPU process');
-}
-
-function limitData(pid, moreBytes) {
-  const data = Number(/^VmData:\s+(\d+) kB/m.exec(status(pid))[1]) * 1024;
-  execFileSync('prlimit', ['--pid', String(pid), `--data=${data + moreBytes}`]);
-}
 
 let server, origin;
 before(async () => {

@@ -1,0 +1,2 @@
+import './gpu_environment.mjs';
+import './bundle.mjs';

@@ -1,0 +1,41 @@
+// Processes, as Linux tells of them: a browser's GPU process, what a process holds, and a limit for it.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+
+const status = (pid) => readFileSync(`/proc/${pid}/status`, 'utf8');
+const parentOf = (pid) => Number(/^PPid:\s+(\d+)/m.exec(status(pid))[1]);
+
+/** A figure of a process in bytes, by Linux's name for it. */
+function bytesOf(pid, name) {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status(pid))[1]) * 1024;
+}
+
+/** Whether a process was begun by another, directly or not. */
+function descends(pid, ancestor) {
+  for (let at = pid; at > 1; at = parentOf(at)) if (at === ancestor) return true;
+  return false;
+}
+
+/** The browser's own GPU process. */
+export function gpuProcess(browser) {
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const isGpu = readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('--type=gpu-process');
+      if (isGpu && descends(Number(name), browser.process().pid)) return Number(name);
+    } catch {
+      // It has ended.
+    }
+  }
+  throw new Error('no GPU process');
+}
+
+export function residentBytes(pid) {
+  return bytesOf(pid, 'VmRSS');
+}
+
+/** Lets a process have so much more than it has now, until what this returns is called. */
+export function limitData(pid, moreBytes) {
+  const limitTo = (limit) => execFileSync('prlimit', ['--pid', String(pid), `--data=${limit}:`]);
+  limitTo(bytesOf(pid, 'VmData') + moreBytes);
+  return () => limitTo('unlimited');
+}
