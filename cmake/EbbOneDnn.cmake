@@ -5,19 +5,36 @@
 # how to wait before it exists. Both are looked for beside Ebb's own library ($ORIGIN), in a build tree also where
 # tools/ensure_onednn.sh put them.
 
-execute_process(
-  COMMAND "${PROJECT_SOURCE_DIR}/tools/ensure_onednn.sh"
-  OUTPUT_VARIABLE EBB_ONEDNN_PREFIX
-  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-set(EBB_ONEDNN_PREFIX "${EBB_ONEDNN_PREFIX}" CACHE INTERNAL "Folder of oneDNN's include and lib")
-
-# What calls oneDNN is compiled with.
-add_library(ebb_onednn INTERFACE)
-target_include_directories(ebb_onednn SYSTEM INTERFACE "${EBB_ONEDNN_PREFIX}/include")
+# EBB_BESIDE: the folder of those that travel with Ebb's library; EBB_BESIDE_LIBRARIES: their names.
+add_library(ebb_onednn INTERFACE) # what calls oneDNN is compiled with
 target_link_libraries(ebb_onednn INTERFACE ${CMAKE_DL_LIBS})
+if(EBB_ONEDNN)
+  execute_process(
+    COMMAND "${PROJECT_SOURCE_DIR}/tools/ensure_onednn.sh"
+    OUTPUT_VARIABLE prefix
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  target_include_directories(ebb_onednn SYSTEM INTERFACE "${prefix}/include")
+  set(EBB_BESIDE "${prefix}/lib" CACHE INTERNAL "Folder of libraries that are loaded by name")
+  set(EBB_BESIDE_LIBRARIES libdnnl.so.3 libgomp.so.1)
+elseif(EBB_OWN_TEAM)
+  set(EBB_BESIDE "" CACHE INTERNAL "")
+  set(EBB_BESIDE_LIBRARIES "")
+elseif(EBB_RUNTIME)
+  set(EBB_BESIDE "${EBB_RUNTIME}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu" CACHE INTERNAL "")
+  set(EBB_BESIDE_LIBRARIES libgomp.so.1)
+else()
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.so.1 OUTPUT_VARIABLE gomp
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  file(REAL_PATH "${gomp}" gomp)
+  cmake_path(GET gomp PARENT_PATH gomp)
+  set(EBB_BESIDE "${gomp}" CACHE INTERNAL "")
+  set(EBB_BESIDE_LIBRARIES libgomp.so.1)
+endif()
 
 # Every program of this build tree; `cmake --install` takes it out again.
-list(APPEND CMAKE_BUILD_RPATH "${EBB_ONEDNN_PREFIX}/lib")
+if(EBB_BESIDE)
+  list(APPEND CMAKE_BUILD_RPATH "${EBB_BESIDE}")
+endif()
 if(EBB_SANITIZE)
   # A sanitizer's library calls dlopen in our place: only the old kind of run path serves all callers.
   add_link_options(-Wl,--disable-new-dtags)
@@ -26,16 +43,23 @@ endif()
 # ebb_install_libraries_beside(<folder> ...): what a library that contains the layer loads, and Highway, which picks the
 # vector instructions at run time.
 function(ebb_install_libraries_beside folder)
-  install(PROGRAMS "${EBB_ONEDNN_PREFIX}/lib/libdnnl.so.3" "${EBB_ONEDNN_PREFIX}/lib/libgomp.so.1"
-          DESTINATION "${folder}" ${ARGN})
-  file(REAL_PATH "${HWY_LIBDIR}/libhwy.so.1" highway)
-  install(PROGRAMS "${highway}" DESTINATION "${folder}" RENAME libhwy.so.1 ${ARGN})
+  foreach(library IN LISTS EBB_BESIDE_LIBRARIES)
+    file(REAL_PATH "${EBB_BESIDE}/${library}" file)
+    install(PROGRAMS "${file}" DESTINATION "${folder}" RENAME ${library} ${ARGN})
+  endforeach()
+  if(EBB_HIGHWAY)
+    install(PROGRAMS "${EBB_HIGHWAY}" DESTINATION "${folder}" RENAME libhwy.so.1 ${ARGN})
+  endif()
 endfunction()
 
 # ebb_find_libraries_from(<folder> <result>): the run path of what is built there, relative: the same bytes in every clone.
 function(ebb_find_libraries_from folder result)
-  cmake_path(RELATIVE_PATH EBB_ONEDNN_PREFIX BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE prefix)
-  set(${result} "$ORIGIN;$ORIGIN/${prefix}/lib" PARENT_SCOPE)
+  if(NOT EBB_BESIDE)
+    set(${result} "$ORIGIN" PARENT_SCOPE)
+    return()
+  endif()
+  cmake_path(RELATIVE_PATH EBB_BESIDE BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE beside)
+  set(${result} "$ORIGIN;$ORIGIN/${beside}" PARENT_SCOPE)
 endfunction()
 
 # For a library that contains the layer: once it is installed, the libraries lie in a folder of their own beside it, where

@@ -455,6 +455,14 @@ def spark_stage(what: str = "test") -> list[Suite]:
 # ---- cuda ---------------------------------------------------------------------------------------
 
 
+def plain_stage() -> list[Suite]:
+    """What computes, without oneDNN and libgomp, which other platforms lack."""
+    suites = preset_stage("plain", "conformance")
+    built = command("plain-unit-build", "cmake", "--build", "--preset", "plain", "--target", "test_unit_backends_cpu",
+                    "-j", OPTIONS.jobs)
+    return suites + [check("plain unit", BUILD / "plain/tests/test_unit_backends_cpu") if built else one("plain unit", False)]
+
+
 def cuda_stage() -> list[Suite]:
     """Builds what `make cuda` builds, with its flags; libebb's tests load the plug-in, and are told that there is no GPU."""
     plugin = BUILD / "cuda" / "libebb_cuda.so"
@@ -551,6 +559,7 @@ STAGES = [
           lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),
     Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
     Stage("tsan", RACED, lambda: preset_stage("tsan", RACED), UNIT_TESTS),
+    Stage("plain", "conformance without oneDNN and libgomp", plain_stage, UNIT_TESTS),
     Stage("cuda", "what make cuda builds; the plug-in for sm_90, loaded without a GPU", cuda_stage,
           "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),

@@ -1,5 +1,6 @@
-// The team that is OpenMP's. Under ThreadSanitizer team_threads.cpp takes its place.
-#if !defined(__SANITIZE_THREAD__)
+// The team that is OpenMP's. Under ThreadSanitizer team_threads.cpp takes its place, where there is no
+// libgomp team_own.cpp.
+#if !defined(__SANITIZE_THREAD__) && !defined(EBB_OWN_TEAM)
 #include "backends/cpu/team.hpp"
 
 #include <dlfcn.h>

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/kernels/epilogue.hpp"
 #include "backends/cpu/parallel.hpp"
+#include "backends/cpu/without_sve.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/convolutions_winograd.cpp"

@@ -1,6 +1,7 @@
 // Optimizers' updates with vectors. Compiled so that no product and sum become one operation
 // (cmake/EbbLayers.cmake): each is rounded, as in the operations that these stand for.
 #include "backends/cpu/kernels/optimizers.hpp"
+#include "backends/cpu/without_sve.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/optimizers_vector.cpp"

@@ -1,4 +1,4 @@
-// Matrix products: float32 goes to oneDNN; the others are here.
+// Matrix products: float32 goes to oneDNN or to blocks; the others are here.
 #include "backends/cpu/kernels/products.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/kernels/epilogue.hpp"
 #include "backends/cpu/kernels/families.hpp"
+#include "backends/cpu/kernels/products_row.hpp"
 #include "backends/cpu/parallel.hpp"
 #include "ops/axes.hpp"
 
@@ -36,19 +37,6 @@ struct Complex {
 // A 16-bit float's products are summed as float32.
 template <typename T>
 inline constexpr bool kIsNarrow = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
-
-// How far into an operand the matrix lies that goes with the result's matrix `index`, in matrices.
-std::int64_t matrix_index(const Product& p, const std::array<std::int64_t, kMaxRank>& own,
-                          std::int64_t index) {
-  std::int64_t offset = 0;
-  std::int64_t step = 1;
-  for (std::size_t axis = p.batch_axes(); axis-- > 0;) {
-    if (own[axis] != 1) offset += index % p.batch[axis] * step;
-    index /= p.batch[axis];
-    step *= own[axis];
-  }
-  return offset;
-}
 
 // One row of the result: a's elements, `a_step` apart, times b's rows.
 template <typename T>
@@ -136,6 +124,42 @@ void product(OpCall& call) {
 }
 
 }  // namespace
+
+std::int64_t matrix_index(const Product& p, const std::array<std::int64_t, kMaxRank>& own,
+                          std::int64_t index) {
+  std::int64_t offset = 0;
+  std::int64_t step = 1;
+  for (std::size_t axis = p.batch_axes(); axis-- > 0;) {
+    if (own[axis] != 1) offset += index % p.batch[axis] * step;
+    index /= p.batch[axis];
+    step *= own[axis];
+  }
+  return offset;
+}
+
+std::int64_t matrices(const std::array<std::int64_t, kMaxRank>& batch, std::size_t axes) {
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < axes; ++i) count *= batch[i];
+  return count;
+}
+
+Product folded(Product product) {
+  const std::size_t axes = product.batch_axes();
+  if (axes == 0 || product.transpose_a || matrices(product.b_batch, axes) != 1) return product;
+  product.rows *= matrices(product.batch, axes);
+  product.rank = 2;
+  return product;
+}
+
+bool multiplied_row(OpCall& call, const Product& product, bool bias) {
+  const bool suits = product.rows == 1 && product.batch_axes() == 0 && !product.transpose_b &&
+                     product.inner * product.columns <= kRowProductElements;
+  if (!suits) return false;
+  multiply_row({call.in<float>(0), call.in<float>(1), bias ? call.in<float>(2) : nullptr,
+                call.out<float>(0), product.inner, product.columns});
+  if (!product.epilogue.empty()) apply_epilogue(call, product.epilogue, bias);
+  return true;
+}
 
 void add_products(KernelTable& table) {
   table.set(ops::op_id("BatchMatMul"), product);

@@ -5,7 +5,6 @@
 #include "backends/cpu/dnn_run.hpp"
 #include "backends/cpu/kernels/epilogue.hpp"
 #include "backends/cpu/kernels/products.hpp"
-#include "backends/cpu/kernels/products_row.hpp"
 #include "backends/cpu/team.hpp"
 #include "ops/axes.hpp"
 
@@ -47,24 +46,9 @@ Operand bias_of(std::size_t axes, std::int64_t columns) {
   return operand_of(ones, axes, 1, columns, false);
 }
 
-std::int64_t count_of(const MatrixDims& batch, std::size_t axes) {
-  std::int64_t count = 1;
-  for (std::size_t i = 0; i < axes; ++i) count *= batch[i];
-  return count;
-}
-
-// Many matrices times one: one tall matrix times one, where the rows lie one after the other.
-Product folded(Product product) {
-  const std::size_t axes = product.batch_axes();
-  if (axes == 0 || product.transpose_a || count_of(product.b_batch, axes) != 1) return product;
-  product.rows *= count_of(product.batch, axes);
-  product.rank = 2;
-  return product;
-}
-
 Plan make_plan(const Product& p, bool bias) {
   const std::size_t axes = p.batch_axes();
-  const double flops = 2.0 * static_cast<double>(count_of(p.batch, axes) * p.rows) *
+  const double flops = 2.0 * static_cast<double>(matrices(p.batch, axes) * p.rows) *
                        static_cast<double>(p.inner * p.columns);
   const bool alone = flops < kAloneFlops;
   Alone guard(alone);
@@ -95,23 +79,13 @@ PlanKey key(const Product& p, bool bias) {
   return key;
 }
 
-bool is_small_row(const Product& p) {
-  return p.rows == 1 && p.batch_axes() == 0 && !p.transpose_b &&
-         p.inner * p.columns <= kRowProductElements;
-}
-
 }  // namespace
 
 void multiply_floats(OpCall& call) {
   const ops::Epilogue& epilogue = call.params<Product>().epilogue;
   const bool bias = epilogue.bias.given && is_per_column(epilogue.bias, call.output(0).shape);
   const Product product = folded(call.params<Product>());
-  if (is_small_row(product)) {
-    multiply_row({call.in<float>(0), call.in<float>(1), bias ? call.in<float>(2) : nullptr,
-                  call.out<float>(0), product.inner, product.columns});
-    if (!epilogue.empty()) apply_epilogue(call, epilogue, bias);
-    return;
-  }
+  if (multiplied_row(call, product, bias)) return;
   Plan& plan = PlanCache::here().get(key(product, bias), [&] { return make_plan(product, bias); });
   const std::array<const void*, 4> data{call.in<float>(0), call.in<float>(1), call.out<float>(0),
                                         bias ? call.in<float>(2) : nullptr};

@@ -34,12 +34,14 @@ HWY_INLINE void eight_vectors(const RowProduct& p, std::int64_t at) {
     s6 = hn::MulAdd(x, hn::LoadU(d, row + 6 * lanes), s6);
     s7 = hn::MulAdd(x, hn::LoadU(d, row + 7 * lanes), s7);
   }
-  const Vec sums[] = {s0, s1, s2, s3, s4, s5, s6, s7};
-  for (std::int64_t i = 0; i < 8; ++i) {
+  // Vectors of unknown length cannot be elements of an array.
+  const auto store = [&](std::int64_t i, Vec sum) HWY_ATTR {
     const std::int64_t to = at + i * lanes;
     const Vec bias = p.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, p.bias + to);
-    hn::StoreU(hn::Add(sums[i], bias), d, p.out + to);
-  }
+    hn::StoreU(hn::Add(sum, bias), d, p.out + to);
+  };
+  store(0, s0), store(1, s1), store(2, s2), store(3, s3);
+  store(4, s4), store(5, s5), store(6, s6), store(7, s7);
 }
 
 // One vector of columns, or what is left of one.

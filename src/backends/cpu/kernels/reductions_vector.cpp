@@ -12,9 +12,15 @@ HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu {
 namespace HWY_NAMESPACE {
 
+#if HWY_TARGET == HWY_SVE
+using SumTag = hn::CappedTag<float, 4>;  // sums in NEON's order
+#else
+using SumTag = Tag;
+#endif
+
 // Four accumulators hide the latency, and keep the rounding of long sums small.
 float Sum(const float* HWY_RESTRICT x, std::int64_t n) {
-  const Tag d;
+  const SumTag d;
   const auto count = static_cast<std::size_t>(n);
   const std::size_t lanes = hn::Lanes(d);
   auto a = hn::Zero(d), b = a, c = a, e = a;

@@ -55,7 +55,7 @@ TEST(ParallelFor, RunsAloneInsideAlone) {
 
 // A small convolution between two of the program's own loops changes nothing for them.
 TEST(Alone, LeavesTheProgramsChoice) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || defined(EBB_OWN_TEAM)
   GTEST_SKIP() << "the team is not OpenMP's";
 #endif
   if (Team::size() < 2) {
@@ -70,6 +70,20 @@ TEST(Alone, LeavesTheProgramsChoice) {
   { const Alone alone(true); }
   EXPECT_EQ(most(), before + 3);
   set(before);
+}
+
+// Loops of several threads at once: one has the team, the others go on without it.
+TEST(ParallelFor, ServesManyThreads) {
+  std::atomic<std::int64_t> sum = 0;
+  const auto work = [&] {
+    for (int i = 0; i < 500; ++i) {
+      parallel_for(64, 1, [&](std::int64_t begin, std::int64_t end) { sum += end - begin; });
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(sum.load(), 4 * 500 * 64);
 }
 
 double cpu_seconds() {

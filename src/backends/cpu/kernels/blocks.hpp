@@ -1,0 +1,61 @@
+// Products of float32 matrices by blocks that stay in the caches: what Ebb multiplies with where it
+// is built without oneDNN.
+//
+// The right-hand matrix is packed once, into panels of as many columns as two vectors have; each
+// element of the result is a sum of fused products in the order of the inner extent, kBlock of them
+// at a time. So it does not depend on the vectors' length, nor on how rows and columns are shared
+// by the team.
+#pragma once
+
+#include <cstdint>
+
+namespace ebb::cpu::blocks {
+
+using Index = std::int64_t;
+
+// Columns are shared out in multiples of this; panels are no wider.
+inline constexpr Index kColumns = 32;
+// How many products are summed before the sum joins the result.
+inline constexpr Index kBlock = 512;
+// Rows of a tile at most: its block of the left-hand matrix stays in the second-level cache.
+inline constexpr Index kRows = 96;
+
+// Elements `row` and `column` apart.
+struct Matrix {
+  const float* at;
+  Index row;
+  Index column;
+};
+
+constexpr Index rounded(Index columns) noexcept {
+  return (columns + kColumns - 1) / kColumns * kColumns;
+}
+
+// Packs rows [first, first + rows) of a right-hand matrix with `inner` rows in all; `part` is those
+// rows. `to` has room for inner * rounded(columns) floats.
+struct Packing {
+  Matrix part;
+  Index first;
+  Index rows;
+  Index inner;
+  Index columns;
+  float* to;
+};
+void pack(const Packing& packing);
+// The same, shared by the team.
+void pack_together(const Packing& packing);
+
+// out (+)= left * right
+struct Tile {
+  Matrix left;         // rows x inner
+  const float* right;  // packed, from a column that is a multiple of kColumns
+  float* out;
+  Index out_row;  // from one of its rows to the next
+  Index rows;
+  Index inner;
+  Index columns;
+  bool add = false;  // to what is in `out`
+};
+void multiply(const Tile& tile);
+
+}  // namespace ebb::cpu::blocks
