@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/kernels/copy.hpp"
@@ -124,12 +125,12 @@ void reduce_each(const T* x, Out* out, const ReduceParams& p, double scale) {
 
 // One long run: each thread its part, the parts together at last.
 template <typename Row, typename Join>
-float reduce_run(const float* x, std::int64_t count, Row row, Join join) {
+auto reduce_run(const float* x, std::int64_t count, Row row, Join join) {
   constexpr std::int64_t kMostParts = 64;
   const std::int64_t parts = std::clamp<std::int64_t>(count / (64 << 10), 1, kMostParts);
   if (parts == 1) return row(x, count);
   const std::int64_t share = (count + parts - 1) / parts;
-  std::array<float, kMostParts> partial;
+  std::array<decltype(row(x, count)), kMostParts> partial;
   parallel_for(parts, std::max<std::int64_t>(1, kGrain / share),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t i = begin; i < end; ++i) {
@@ -140,54 +141,79 @@ float reduce_run(const float* x, std::int64_t count, Row row, Join join) {
   return join(partial.data(), (count + share - 1) / share);
 }
 
-template <typename Row>
-void reduce_rows(const float* x, float* out, const ReduceParams& p, Row row, float scale) {
+// finish: what is stored of a row's result.
+template <typename Row, typename Join, typename Finish>
+void reduce_rows(const float* x, float* out, const ReduceParams& p, Row row, Join join,
+                 Finish finish) {
   if (p.outer == 1) {
-    out[0] = reduce_run(x, p.count, row, row) * scale;
+    out[0] = finish(reduce_run(x, p.count, row, join));
     return;
   }
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / p.count);
   parallel_for(p.outer, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) out[i] = row(x + i * p.count, p.count) * scale;
+    for (std::int64_t i = begin; i < end; ++i) out[i] = finish(row(x + i * p.count, p.count));
   });
 }
 
-// Sums down columns: whole rows are added.
-void sum_columns(const float* x, float* out, const ReduceParams& p, float scale) {
-  const auto add_to = float_reductions().add_to;
-  const std::int64_t strip =  // columns that stay in the cache
-      std::min<std::int64_t>(p.inner, 2048);
+constexpr std::int64_t kStrip = 2048;  // columns that stay in the cache
+
+// Down columns whole rows are added: sum(from, to, width) for each strip of columns.
+template <typename Sum>
+void for_each_strip(const float* x, float* out, const ReduceParams& p, Sum sum) {
+  const std::int64_t strip = std::min(p.inner, kStrip);
   const std::int64_t strips = (p.inner + strip - 1) / strip;
   parallel_for(p.outer * strips, std::max<std::int64_t>(1, kGrain / (p.count * strip)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t at = begin; at < end; ++at) {
                    const std::int64_t column = at % strips * strip;
-                   const std::int64_t width = std::min(strip, p.inner - column);
-                   const float* from = x + at / strips * p.count * p.inner + column;
-                   float* to = out + at / strips * p.inner + column;
-                   std::copy(from, from + width, to);
-                   for (std::int64_t i = 1; i < p.count; ++i) add_to(from + i * p.inner, to, width);
-                   if (scale != 1) {
-                     for (std::int64_t i = 0; i < width; ++i) to[i] *= scale;
-                   }
+                   sum(x + at / strips * p.count * p.inner + column,
+                       out + at / strips * p.inner + column, std::min(strip, p.inner - column));
                  }
                });
 }
 
-bool reduce_floats(OpCall& call, const ReduceParams& p, const float* x, double scale) {
+void sum_columns(const float* x, float* out, const ReduceParams& p) {
+  const auto add_to = float_reductions().add_to;
+  for_each_strip(x, out, p, [&](const float* from, float* to, std::int64_t width) {
+    std::copy(from, from + width, to);
+    for (std::int64_t i = 1; i < p.count; ++i) add_to(from + i * p.inner, to, width);
+  });
+}
+
+void mean_columns(const float* x, float* out, const ReduceParams& p) {
+  const auto add_to = float_reductions().wide_add_to;
+  for_each_strip(x, out, p, [&](const float* from, float* to, std::int64_t width) {
+    std::array<double, kStrip> sums{};
+    for (std::int64_t i = 0; i < p.count; ++i) add_to(from + i * p.inner, sums.data(), width);
+    for (std::int64_t i = 0; i < width; ++i) {
+      to[i] = static_cast<float>(sums[static_cast<std::size_t>(i)] / static_cast<double>(p.count));
+    }
+  });
+}
+
+// In float64, so that the mean of equal numbers is that number.
+void mean_floats(const float* x, float* out, const ReduceParams& p) {
+  if (p.inner > 1) return mean_columns(x, out, p);
+  const auto all = [](const double* sums, std::int64_t count) {
+    return std::accumulate(sums, sums + count, 0.0);
+  };
+  reduce_rows(x, out, p, float_reductions().wide_sum, all,
+              [&](double sum) { return static_cast<float>(sum / static_cast<double>(p.count)); });
+}
+
+bool reduce_floats(OpCall& call, const ReduceParams& p, const float* x) {
   const ops::OpId id = call.spec().id;
   float* out = call.out<float>(0);
   const FloatReductions& rows = float_reductions();
-  const bool sums = id == op_id("Sum") || id == op_id("Mean");
+  const bool sums = id == op_id("Sum");
   if (p.count == 0 || p.outer * p.inner == 0) return false;
-  if (sums && p.inner > 1) {
-    sum_columns(x, out, p, static_cast<float>(scale));
+  if (id == op_id("Mean")) {
+    mean_floats(x, out, p);
+  } else if (sums && p.inner > 1) {
+    sum_columns(x, out, p);
   } else if (p.inner == 1 && (sums || id == op_id("Max") || id == op_id("Min"))) {
-    reduce_rows(x, out, p,
-                sums                 ? rows.sum
-                : id == op_id("Max") ? rows.max
-                                     : rows.min,
-                static_cast<float>(scale));
+    const auto row = sums ? rows.sum : id == op_id("Max") ? rows.max : rows.min;
+    reduce_rows(x, out, p, row, row, [](float result) { return result; });
   } else {
     return false;
   }
@@ -200,7 +226,7 @@ void reduce(OpCall& call) {
   const std::byte* x = gathered(call, p);
   const double scale = call.spec().id == op_id("Mean") ? 1.0 / static_cast<double>(p.count) : 1.0;
   if (call.input(0).dtype == DType::kFloat32 &&
-      reduce_floats(call, p, reinterpret_cast<const float*>(x), scale)) {
+      reduce_floats(call, p, reinterpret_cast<const float*>(x))) {
     return;
   }
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {

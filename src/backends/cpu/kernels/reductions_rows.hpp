@@ -11,6 +11,9 @@ struct FloatReductions {
   float (*min)(const float* x, std::int64_t count);
   // to[i] op= x[i]
   void (*add_to)(const float* x, float* to, std::int64_t count);
+  // The same in float64, for means: of up to 2^29 equal numbers it is that number.
+  double (*wide_sum)(const float* x, std::int64_t count);
+  void (*wide_add_to)(const float* x, double* to, std::int64_t count);
 };
 
 // Those for this processor.
