@@ -324,10 +324,6 @@ bool Device::allows(std::uint64_t records) const noexcept {
   return counted <= bytes && limit_->committed() <= bytes - counted;
 }
 
-bool Device::has_room_for_records(std::size_t bytes) const noexcept {
-  return kind_ != DeviceKind::kSystem || allows(records_.load() + bytes / kPageBytes);
-}
-
 std::optional<DeviceId> Device::charge_records(std::size_t bytes) noexcept {
   const DeviceId payer = id();
   if (kind_ != DeviceKind::kSystem || payer == 0) return DeviceId{0};

@@ -50,11 +50,18 @@ class RecordPool {
   }
   // The same, and it is not used again.
   void retire(T& record) noexcept { left(Chunk::of(record)); }
-  // Whether acquire() would find a record.
-  bool has_room(const Device* payer) const noexcept {
+  // Sees to it that the next acquire() finds a record; false: there is none to be had. What it needs
+  // is paid for here, so that nothing else can take it meanwhile.
+  bool reserve(Device* payer) noexcept {
     if (current_ != nullptr && (current_->free != nullptr || current_->fresh < kCount)) return true;
     if (listed_ != nullptr || spare_ != nullptr) return true;
-    return stock().has_room() && (payer == nullptr || payer->has_room_for_records(sizeof(Chunk)));
+    try {
+      spare_ = &grow(payer);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    spare_->place = Chunk::Place::kSpare;
+    return true;
   }
 
   std::size_t chunks() const noexcept { return chunks_; }
@@ -191,7 +198,7 @@ class RecordArena {
   }
   std::size_t count() const noexcept { return count_; }
   std::size_t bytes() const noexcept { return pool_.bytes(); }
-  bool has_room(const Device* payer) const noexcept { return pool_.has_room(payer); }
+  bool reserve(Device* payer) noexcept { return pool_.reserve(payer); }
   void clear() noexcept {
     if (count_ == 0) pool_.clear();
   }

@@ -115,7 +115,7 @@ class SlotTable : SlotSpace<T>::Pool {
   using Pool = typename Space::Pool;
   using Pool::bytes;
   using Pool::chunks;
-  using Pool::has_room;
+  using Pool::reserve;
   SlotTable() = default;
   ~SlotTable() { clear(); }
 

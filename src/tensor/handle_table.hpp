@@ -26,8 +26,8 @@ class HandleTable : SlotTable<TensorRecord> {
   using SlotTable::find_ended;
   using SlotTable::has_chunk;
   using SlotTable::has_ended;
-  using SlotTable::has_room;
   using SlotTable::live;
+  using SlotTable::reserve;
 
   explicit HandleTable(ContextBody* context) noexcept : context_(context) {}
 

@@ -75,9 +75,9 @@ class ContextBody::RecordLadder final : public Ladder {
         for_layout_(context.layouts_.lacks(missing)) {}
 
   bool fits() override {
-    if (has_room()) return true;
+    if (reserve()) return true;
     trim();
-    return has_room();
+    return reserve();
   }
   std::uint64_t drain() override { return context_.drain(id_, Scope::kOwn).bytes; }
   // The host may be inside a kernel when it has a foreign tensor adopted, and collects later.
@@ -94,10 +94,12 @@ class ContextBody::RecordLadder final : public Ladder {
   void set_ceiling(std::uint64_t bytes) override { payer_->set_ceiling(bytes); }
 
  private:
-  bool has_room() const {
+  // Taken, not only seen: the block that the call makes before its record would take the same room,
+  // be trimmed for the record, and so on for ever.
+  bool reserve() const {
     const Lock lock(context_.lock_);
-    return context_.handles_.has_room(payer_) && context_.storages_.has_room(payer_) &&
-           (!for_layout_ || context_.layouts_.has_room(payer_));
+    return context_.handles_.reserve(payer_) && context_.storages_.reserve(payer_) &&
+           (!for_layout_ || context_.layouts_.reserve(payer_));
   }
   // What the pool only caches makes way, no more than is lacking.
   void trim() const {

@@ -136,7 +136,6 @@ class Device {
   // count towards its budget as well: a granule at a time, so that a few records take nothing away.
   // Whom a chunk of records is charged to, 0: nobody; nothing where the limit does not allow it.
   std::optional<DeviceId> charge_records(std::size_t bytes) noexcept;
-  bool has_room_for_records(std::size_t bytes) const noexcept;
   // Pre: charge_records gave the id, once for so many bytes. The device may have closed since.
   static void refund_records(DeviceId payer, std::size_t bytes) noexcept;
   // Pre: the budget is soft. Where the ladder found no room for records: the ceiling yields.

@@ -219,15 +219,37 @@ void PoolCore::wait_pending() noexcept {
   }
 }
 
+// The system takes some 20 us to take a megabyte of pages back, and others wait for the lock: it is
+// given back after each few.
+std::size_t PoolCore::trim_in_steps(std::size_t bytes) noexcept {
+  constexpr std::size_t kStep = std::size_t{32} << 20;
+  std::size_t trimmed = 0;
+  for (std::size_t step = 1; step != 0 && trimmed < bytes; trimmed += step) {
+    const std::lock_guard lock(mutex_);
+    step = space_.trim(std::min(bytes - trimmed, kStep));
+  }
+  return trimmed;
+}
+
 std::size_t PoolCore::trim(std::size_t bytes) noexcept {
-  const std::lock_guard lock(mutex_);
   bytes = std::min(bytes, kMaxBytes);
+  settle_idle();
+  const std::size_t trimmed = trim_in_steps(bytes);
+  if (trimmed >= bytes || !settle_what_threads_keep()) return trimmed;
+  return trimmed + trim_in_steps(bytes - trimmed);
+}
+
+void PoolCore::settle_idle() noexcept {
+  const std::lock_guard lock(mutex_);
   release_idle();
   settle_locked();
-  const std::size_t trimmed = space_.trim(bytes);
-  if (trimmed >= bytes || !take_from_threads(nullptr)) return trimmed;
+}
+
+bool PoolCore::settle_what_threads_keep() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!take_from_threads(nullptr)) return false;
   settle_locked();
-  return trimmed + space_.trim(bytes - trimmed);
+  return true;
 }
 
 void PoolCore::lock_all() noexcept {

@@ -89,6 +89,9 @@ class PoolCore {
   bool release_slots() noexcept;
   std::size_t pending() const noexcept;
   void settle_locked() noexcept;
+  void settle_idle() noexcept;
+  bool settle_what_threads_keep() noexcept;
+  std::size_t trim_in_steps(std::size_t bytes) noexcept;
   void settle_deferred() noexcept;
   bool all_reached(const UseNote& note) const noexcept;
   Held held() const noexcept;

@@ -281,11 +281,11 @@ TEST(SlotTable, WhereThereAreNoMoreNamesItSaysSoAndIsAsItWas) {
   const auto slots = fill(table, 2 * kChunk);
   EXPECT_THROW(table.acquire(), NoRecord);
   EXPECT_THROW(other.acquire(), NoRecord);
-  EXPECT_FALSE(table.has_room(nullptr));
+  EXPECT_FALSE(table.reserve(nullptr));
   EXPECT_TRUE(Space::stock().crowded());
   EXPECT_EQ(table.live(), 2 * kChunk);
   table.release(*slots[0]);
-  EXPECT_TRUE(table.has_room(nullptr));
+  EXPECT_TRUE(table.reserve(nullptr));
   EXPECT_EQ(&table.acquire(), slots[0]);
   empty(table, slots);
   table.clear();

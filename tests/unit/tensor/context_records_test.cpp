@@ -209,6 +209,22 @@ TEST_F(Records, FindRoomInWhatIsOnlyCached) {
   EXPECT_LE(ram->committed() + ram->record_bytes(), 32 * kMegabyte);
 }
 
+// A granule is left, for the block or for the record: each would take it from the other for ever.
+TEST_F(Records, AndBlocksDoNotTakeTheLastGranuleFromEachOther) {
+  ram->set_budget(4 * kMegabyte, BudgetMode::kHard);
+  const TensorSpec one{.device = ram.get()};
+  const TensorSpec large{.device = ram.get(), .dtype = DType::kFloat32, .shape = {512 * 1024}};
+  const Handle base = scalar();
+  const auto fill = [&] {
+    while (true) {
+      context->view(base, 0, one);
+      context->dispose(context->make(large));
+    }
+  };
+  EXPECT_ERROR(fill(), kOutOfMemory, "ram");
+  EXPECT_LE(ram->committed() + ram->record_bytes(), 4 * kMegabyte);
+}
+
 TEST_F(Records, TheHostCollectsForThem) {
   ReclaimOn on;
   ram->set_budget(32 * kMegabyte, BudgetMode::kHard);
