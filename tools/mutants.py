@@ -5,8 +5,9 @@ the tests that notice.
 A mutation is a layer, a text that is in its sources exactly once, another text, and the kind of
 slip it is (tools/mutants.json). So code may move between a layer's files; where the text itself
 changes, the list's test says so. Each is applied to a copy of the sources and held against the
-quick suites, the one that is likeliest and fastest to notice first; a suite is built when its turn
-comes, and the first that notices ends it. Where none does, those that are not the same at each run
+quick suites, the two that are likeliest and fastest to notice first, for all mutations; then those
+that they did not notice against the others. A suite is built when its turn comes, and the first
+that notices ends it. Where none does, those that are not the same at each run
 (threads, seeds, schedules) run twice more. A mutation that does not compile is dead too, but says
 nothing: it is counted apart and should be replaced.
 
@@ -54,7 +55,9 @@ ENVIRONMENT = {"EBB_MODEL_CALLS": "60000", "EBB_FORGED_NAMES": "20000",
                "EBB_SCHEDULE_SECONDS": "1"}
 TIMED = "Fairness.*"  # on a busy machine it fails without a mutation
 RUNS = 3
+FIRST = 2  # suites that each mutation is held against before any meets the others
 KILLED, SURVIVED, NO_BUILD = "killed", "survived", "not compiled"
+UNNOTICED = "unnoticed"  # by the first suites
 
 
 @dataclass(frozen=True)
@@ -170,20 +173,22 @@ class Judge:
         self.jobs = jobs
         self.limits = {}  # of a suite; one that takes much longer than without a mutation hangs
 
-    def complaints_without_mutation(self) -> str:
-        for suite in ALL_SUITES:
+    def complaints_without_mutation(self, suites: list[str]) -> str:
+        for suite in suites:
+            if suite in self.limits:
+                continue
             if not build(suite, self.jobs):
                 return f"{suite} does not build without any mutation"
             start = time.monotonic()
             failure = notices(suite, 1, 600)
             if failure:
                 return f"{suite} fails without any mutation: {failure}"
-            self.limits[suite] = 30 + 6 * (time.monotonic() - start)
+            self.limits[suite] = 20 + 6 * (time.monotonic() - start)
             print(f"{suite}: {time.monotonic() - start:.1f} s", flush=True)
         return ""
 
-    def look(self, suites: tuple[str, ...]) -> Verdict:
-        for run in range(1, RUNS + 1):
+    def look(self, suites: tuple[str, ...], runs: range) -> Verdict:
+        for run in runs:
             for suite in suites:
                 if run > 1 and suite not in VARYING:
                     continue
@@ -192,15 +197,24 @@ class Judge:
                 test = notices(suite, run, self.limits[suite])
                 if test:
                     return Verdict(KILLED, f"{suite}: {test}", run)
-        return Verdict(SURVIVED)
+        return Verdict(UNNOTICED)
 
-    def judge(self, mutation: Mutation) -> Verdict:
+    def judge(self, mutation: Mutation, first: bool) -> Verdict:
+        """By the first suites of its layer; or, where these did not notice, by all others."""
         start = time.monotonic()
         path = places(mutation, TREE)[0]
         whole = path.read_text()
         path.write_text(whole.replace(mutation.old, mutation.new))
         try:
-            found = self.look(SUITES[mutation.layer])
+            suites = SUITES[mutation.layer]
+            if first:
+                found = self.look(suites[:FIRST], range(1, 2))
+            else:
+                found = self.look(suites[FIRST:], range(1, 2))
+                if found.what == UNNOTICED:
+                    found = self.look(suites, range(2, RUNS + 1))
+                if found.what == UNNOTICED:
+                    found = Verdict(SURVIVED)
         finally:
             path.write_text(whole)
         return Verdict(found.what, found.by, found.run, round(time.monotonic() - start))
@@ -228,13 +242,14 @@ def table(mutations: list[Mutation], verdicts: dict[Mutation, Verdict]) -> str:
             "|---|---|---|---|---|---|---|"]
     for layer in (*SUITES, "all"):
         of = [verdicts.get(mutation) for mutation in mutations if layer in ("all", mutation.layer)]
-        whats = Counter(verdict.what if verdict else "" for verdict in of)
+        whats = Counter(verdict.what if verdict and verdict.what != UNNOTICED else ""
+                        for verdict in of)
         first = sum(1 for verdict in of if verdict and verdict.run == 1)
         rows.append(f"| {layer} | {len(of)} | {whats[KILLED]} | {first} | {whats[SURVIVED]} "
                     f"| {whats[NO_BUILD]} | {whats['']} |")
     for number, mutation in enumerate(mutations, 1):
         verdict = verdicts.get(mutation)
-        if verdict and verdict.what != KILLED:
+        if verdict and verdict.what in (SURVIVED, NO_BUILD):
             rows.append(f"{number:4} {verdict.what}: {shown(mutation)}")
     return "\n".join(rows)
 
@@ -254,15 +269,22 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 def judge_all(numbered: list[tuple[int, Mutation]], jobs: int) -> int:
     configure()
     judge = Judge(jobs)
-    wrong = judge.complaints_without_mutation()
-    if wrong:
-        print(wrong)
-        return 1
-    for number, mutation in numbered:
-        verdict = judge.judge(mutation)
-        keep(mutation, verdict)
-        print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  [{verdict.by}]",
-              flush=True)
+    for first in (True, False):
+        needed = [suite for suite in ALL_SUITES
+                  if any(suite in suites[:FIRST if first else None] for suites in SUITES.values())]
+        wrong = judge.complaints_without_mutation(needed)
+        if wrong:
+            print(wrong)
+            return 1
+        verdicts = read_verdicts()
+        for number, mutation in numbered:
+            known = verdicts.get(mutation)
+            if first and known and known.what == UNNOTICED or not first and known.what != UNNOTICED:
+                continue
+            verdict = judge.judge(mutation, first)
+            keep(mutation, verdict)
+            print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  "
+                  f"[{verdict.by}]", flush=True)
     return 0
 
 
@@ -286,7 +308,8 @@ def main(arguments: list[str]) -> int:
             print(f"{number:4} {verdict.what:12} {shown(mutation)}  [{verdict.by}]")
         return 0
     left = [(number, mutation) for number, mutation in numbered
-            if mutation not in verdicts or (again and verdicts[mutation].what == SURVIVED)]
+            if mutation not in verdicts or verdicts[mutation].what == UNNOTICED
+            or (again and verdicts[mutation].what == SURVIVED)]
     if left and not chosen.table and judge_all(left, chosen.jobs) != 0:
         return 1
     verdicts = read_verdicts()
