@@ -41,6 +41,16 @@ function differences(off, other) {
   return [...names].filter((name) => off.specs[name]?.status !== other.specs[name]?.status);
 }
 
+/** On a GPU made of software what fails without Ebb may pass another time: time passes, and nothing else is at stake. */
+export function withoutFailed(off, other) {
+  const counts = ([name]) => off.specs[name]?.status !== 'failed';
+  const kept = ({ specs, ...rest }) => ({
+    ...rest,
+    specs: Object.fromEntries(Object.entries(specs).filter(counts)),
+  });
+  return [kept(off), kept(other)];
+}
+
 /** Reclaim on, what a spec made held until it ends: nothing may differ. */
 export function compareHeld(off, on) {
   for (const name of differences(off, on))
