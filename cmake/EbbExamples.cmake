@@ -5,10 +5,14 @@ function(ebb_add_example name library)
   target_link_libraries(${name} PRIVATE ${library} ebb_build_options)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
   if(EBB_BUILD_TESTS)
-    add_test(NAME example_${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    add_test(NAME example_${name} COMMAND ${name} ${example_arguments_${name}}
+             WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
     set_tests_properties(example_${name} PROPERTIES LABELS examples)
   endif()
 endfunction()
+
+# A few steps; `make soak` trains it.
+set(example_arguments_transformer "${PROJECT_SOURCE_DIR}/docs/jvm.md" 12)
 
 file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
 foreach(source IN LISTS examples)

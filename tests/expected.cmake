@@ -3,7 +3,8 @@
 find_program(EBB_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(EBB_PYTHON NAMES python3 REQUIRED)
 file(GLOB expected_families CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/expected/*.py)
-list(FILTER expected_families EXCLUDE REGEX "/(case|__init__)\\.py$")
+# PyTorch's are in the tree: tests/expected/gradients.jsonl.
+list(FILTER expected_families EXCLUDE REGEX "/(case|__init__|torch_gradients)\\.py$")
 set(expected_files "")
 foreach(module IN LISTS expected_families)
   get_filename_component(family "${module}" NAME_WE)
@@ -24,6 +25,10 @@ foreach(suite test_conformance test_fault)
   add_dependencies(${suite} ebb_expected)
   target_compile_definitions(${suite} PRIVATE EBB_EXPECTED_LIST="${list}")
 endforeach()
+
+set_source_files_properties(
+  conformance/grad_torch.cpp
+  PROPERTIES COMPILE_DEFINITIONS "EBB_TORCH_GRADIENTS=\"${CMAKE_CURRENT_LIST_DIR}/expected/gradients.jsonl\"")
 
 # Files that NumPy writes, for tests/conformance/ops_files.cpp.
 set(files "${PROJECT_BINARY_DIR}/expected/files")

@@ -43,13 +43,13 @@ class Cases:
 
     def add(self, op, inputs, expected, attributes=(), tolerance=None, note=""):
         expected = expected if isinstance(expected, (list, tuple)) else [expected]
-        expected = [np.asarray(each) for each in expected]
+        expected = [None if each is None else np.asarray(each) for each in expected]
         self.lines.append(json.dumps({
             "op": op,
             "note": note,
             "inputs": [None if each is None else encode(np.asarray(each)) for each in inputs],
             "attributes": [str(value) for value in flat(attributes)],
-            "outputs": [dict(encode(each), tolerance=tolerance or TOLERANCES.get(
+            "outputs": [None if each is None else dict(encode(each), tolerance=tolerance or TOLERANCES.get(
                 dtype_name(each), (0, 0))) for each in expected],
         }))
 

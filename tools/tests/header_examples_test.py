@@ -4,7 +4,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TEST = "tests/conformance/ops_header_examples.cpp"
+TESTS = ("tests/conformance/ops_header_examples.cpp", "tests/conformance/nn_header_examples.cpp")
 EXAMPLE = re.compile(r"^//   (.*)$", re.MULTILINE)
 # No code, or in need of a GPU or of what a test has at hand.
 OTHERWISE = {"base/check", "base/checked", "memory/heap", "memory/governor", "memory/pacing",
@@ -21,7 +21,7 @@ def squeezed(code):
 
 class HeaderExamples(unittest.TestCase):
     def test_each_is_run(self):
-        test, found = squeezed((ROOT / TEST).read_text(encoding="utf-8")), 0
+        test, found = squeezed("".join((ROOT / test).read_text(encoding="utf-8") for test in TESTS)), 0
         for header in sorted((ROOT / "include/ebb").rglob("*.hpp")):
             name = str(header.relative_to(ROOT / "include/ebb").with_suffix(""))
             head = header.read_text(encoding="utf-8").split("#pragma once")[0]

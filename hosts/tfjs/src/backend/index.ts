@@ -14,6 +14,7 @@ import { fileSystem, registerFileSystem } from '../node/files';
 import { chosenGpu, CUDA_NAME, CudaBackend, registerCuda } from './cuda';
 import { installRecorder } from './record';
 import { NAME, register } from './register';
+import { loadSafetensors } from './safetensors';
 import { registerProgressBar } from './tf_node/progress';
 
 host(); // or it throws that there is none here, before TensorFlow.js tries other backends
@@ -44,7 +45,7 @@ const nodeHTTPRequest = (
     ...(requestInit && { requestInit }),
     ...(weightPathPrefix && { weightPathPrefix }),
   });
-export const io = { ...tf.io, fileSystem, nodeHTTPRequest };
+export const io = { ...tf.io, fileSystem, loadSafetensors, nodeHTTPRequest };
 export const version = { ...tf.version, 'ebb-tfjs': host().version() };
 
 // As plain values: what TypeScript makes of `export *` are getters that call getters, at every `tf.add` of a program.

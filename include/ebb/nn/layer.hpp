@@ -1,0 +1,68 @@
+// A layer: a function of tensors, and the variables that it uses.
+//
+//   class Scaled : public nn::Layer {
+//    public:
+//     explicit Scaled(std::int64_t width) : scale(ops::fill({width}, 1, DType::kFloat32)) {}
+//     Tensor operator()(const Tensor& x) override { return x * scale; }
+//     void parts(nn::Parts& parts) override { parts.weight("scale", scale); }
+//     Variable scale;
+//   };
+//
+// A layer that has layers names them in the same way, and so does a whole model. Optimizers, files
+// and recordings find variables by that list alone. Everything is made in the current session.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ebb/grad/variable.hpp"
+
+namespace ebb::nn {
+
+class Layer;
+
+// Is told what a layer is made of.
+class Parts {
+ public:
+  virtual ~Parts() = default;
+  // Training changes it.
+  virtual void weight(std::string_view name, Variable& variable) = 0;
+  // It is saved with the weights, and changes otherwise: a running mean.
+  virtual void state(std::string_view name, Variable& variable) = 0;
+  virtual void layer(std::string_view name, Layer& layer) = 0;
+};
+
+struct NamedVariable {
+  std::string name;  // "block/dense/kernel"
+  Variable* variable;
+};
+
+class Layer {
+ public:
+  Layer() = default;
+  virtual ~Layer() = default;
+  // Optimizers hold pointers to its variables.
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  virtual Tensor operator()(const Tensor& x) = 0;
+  // Names its variables and layers, in the same order each time.
+  virtual void parts(Parts&) {}
+
+  // Its own and those of its layers, in the order in which they are named.
+  std::vector<Variable*> weights();
+  // Weights and states: what record() has to know, and what is saved.
+  std::vector<Variable*> variables();
+  std::vector<NamedVariable> named_variables();
+
+  // Whether dropout drops and batches are normalised by their own mean, here and in its layers. A
+  // new layer does not train.
+  void train(bool on = true);
+  bool training() const noexcept { return training_; }
+
+ private:
+  bool training_ = false;
+};
+
+}  // namespace ebb::nn

@@ -1,0 +1,49 @@
+// A step of training: the loss of a batch, its gradients by the weights, and the optimizer's update.
+//
+//   model.train();
+//   nn::Adam adam(model.weights());
+//   nn::TrainingStep step(model, adam, [&](const Tensor& x, const Tensor& y) {
+//     return nn::softmax_cross_entropy(model(x), y);
+//   });
+//   float loss = step(batch.x, batch.y).item<float>();
+#pragma once
+
+#include <functional>
+
+#include "ebb/nn/layer.hpp"
+#include "ebb/nn/optimizers.hpp"
+
+namespace ebb::nn {
+
+struct TrainingOptions {
+  // The first step with given shapes runs the loss as it is written; later ones run what it did, by
+  // one call (ebb/program/record.hpp). Without, each step runs the loss.
+  bool record = true;
+};
+
+class TrainingStep {
+ public:
+  // A scalar of inputs and labels. Pre: model and optimizer outlive the step.
+  using Loss = std::function<Tensor(const Tensor& x, const Tensor& y)>;
+
+  TrainingStep(Layer& model, Optimizer& optimizer, Loss loss, const TrainingOptions& options = {});
+
+  // The loss before the update. All weights get their next values or, where it throws, none; states
+  // (running means) may have been followed by then in a step that is not recorded.
+  Tensor operator()(const Tensor& x, const Tensor& y);
+
+ private:
+  Tensor run(const Tensor& x, const Tensor& y);
+  void record_anew();
+
+  Layer& model_;
+  Optimizer& optimizer_;
+  const Loss loss_;
+  const bool record_;
+  std::function<Tensor(const Tensor&, const Tensor&)> recorded_;
+  // What a recording has in it.
+  double learning_rate_ = 0;
+  bool training_ = false;
+};
+
+}  // namespace ebb::nn

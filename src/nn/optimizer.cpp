@@ -1,0 +1,69 @@
+#include "ebb/base/check.hpp"
+#include "ebb/nn/optimizers.hpp"
+#include "ebb/ops/functions/creation.hpp"
+#include "nn/shapes.hpp"
+
+namespace ebb::nn {
+namespace {
+
+std::unique_ptr<Variable> filled(const Dims& dims, double value, std::string name) {
+  return std::make_unique<Variable>(ops::fill(dims, value, DType::kFloat32), std::move(name));
+}
+
+}  // namespace
+
+Optimizer::Optimizer(std::vector<Variable*> weights, double learning_rate, std::vector<double> kept,
+                     std::vector<double> counters)
+    : weights_(std::move(weights)), learning_rate_(learning_rate) {
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    counters_.push_back(filled({}, counters[i], fmt::format("counter/{}", i)));
+  }
+  for (std::size_t w = 0; w < weights_.size(); ++w) {
+    kept_.emplace_back();
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      kept_.back().push_back(
+          filled(dims_of(weights_[w]->value()), kept[k], fmt::format("kept/{}/{}", w, k)));
+    }
+  }
+}
+
+std::vector<Variable*> Optimizer::variables() {
+  std::vector<Variable*> all;
+  for (const auto& each : counters_) all.push_back(each.get());
+  for (const auto& of_weight : kept_) {
+    for (const auto& each : of_weight) all.push_back(each.get());
+  }
+  return all;
+}
+
+std::vector<Tensor> Optimizer::operands(std::span<const Tensor> gradients) const {
+  if (gradients.size() != weights_.size()) {
+    raise(ErrorKind::kInvalidArgument, "[nn::Optimizer] {} gradients were given, {} are needed",
+          gradients.size(), weights_.size());
+  }
+  std::vector<Tensor> all;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    all.push_back(weights_[i]->value());
+    for (const auto& each : kept_[i]) all.push_back(each->value());
+    all.push_back(gradients[i]);
+  }
+  return all;
+}
+
+// Nothing throws once a variable has been assigned to: the operation gives the shapes it got.
+void Optimizer::apply(std::span<const Tensor> gradients) {
+  if (weights_.empty() && gradients.empty()) return;
+  std::vector<Tensor> counters;
+  for (const auto& each : counters_) counters.push_back(each->value());
+  std::vector<Tensor> next = update(counters, operands(gradients));
+  std::vector<Variable*> in_order;
+  for (const auto& each : counters_) in_order.push_back(each.get());
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    in_order.push_back(weights_[i]);
+    for (const auto& each : kept_[i]) in_order.push_back(each.get());
+  }
+  EBB_CHECK(next.size() == in_order.size());
+  for (std::size_t i = 0; i < next.size(); ++i) in_order[i]->assign(std::move(next[i]));
+}
+
+}  // namespace ebb::nn

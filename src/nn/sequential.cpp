@@ -1,0 +1,25 @@
+#include "ebb/nn/sequential.hpp"
+
+#include <algorithm>
+
+namespace ebb::nn {
+
+void Sequential::add_layer(std::string name, std::unique_ptr<Layer> layer) {
+  if (std::ranges::any_of(layers_, [&](const auto& each) { return each.first == name; })) {
+    raise(ErrorKind::kInvalidArgument, "[nn::Sequential] there is a layer \"{}\" already", name);
+  }
+  layer->train(training());
+  layers_.emplace_back(std::move(name), std::move(layer));
+}
+
+Tensor Sequential::operator()(const Tensor& x) {
+  Tensor y = x;
+  for (const auto& each : layers_) y = (*each.second)(y);
+  return y;
+}
+
+void Sequential::parts(Parts& parts) {
+  for (const auto& [name, layer] : layers_) parts.layer(name, *layer);
+}
+
+}  // namespace ebb::nn

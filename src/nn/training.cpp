@@ -1,0 +1,42 @@
+#include "ebb/nn/training.hpp"
+
+#include "ebb/grad/grad.hpp"
+#include "ebb/program/record.hpp"
+
+namespace ebb::nn {
+
+TrainingStep::TrainingStep(Layer& model, Optimizer& optimizer, Loss loss,
+                           const TrainingOptions& options)
+    : model_(model), optimizer_(optimizer), loss_(std::move(loss)), record_(options.record) {}
+
+Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
+  const auto both = value_and_grad(
+      [this](const Tensor& inputs, const Tensor& labels) { return loss_(inputs, labels); },
+      model_.weights());
+  ValueAndVariableGradients made = both(x, y);
+  optimizer_.apply(made.gradients);
+  return std::move(made.value);
+}
+
+void TrainingStep::record_anew() {
+  std::vector<Variable*> variables = model_.variables();
+  for (Variable* each : optimizer_.variables()) variables.push_back(each);
+  recorded_ =
+      record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, std::move(variables));
+  learning_rate_ = optimizer_.learning_rate();
+  training_ = model_.training();
+}
+
+Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
+  if (!record_) {
+    Scope scope("training step");
+    return scope.keep(run(x, y));
+  }
+  if (!recorded_ || learning_rate_ != optimizer_.learning_rate() ||
+      training_ != model_.training()) {
+    record_anew();
+  }
+  return recorded_(x, y);
+}
+
+}  // namespace ebb::nn
