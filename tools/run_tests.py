@@ -404,6 +404,23 @@ def node_soak_stage() -> list[Suite]:
             check("node mnist", "node", "hosts/tfjs/soak/backend_mnist.mjs", env=env)]
 
 
+def training_stage() -> list[Suite]:
+    """The C++ examples in full; then TensorFlow.js evaluates the models that they have saved."""
+    if not build("dev") or not build_node():
+        return [one("training build", False)]
+    mnist = subprocess.run(["tools/mnist_data.sh"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    text = "docs/jvm.md"
+    models = BUILD / "training"
+    models.mkdir(parents=True, exist_ok=True)
+    suites = []
+    for name, arguments, more in (("mnist", (mnist, "3"), ()), ("transformer", (text, "600"), (text,))):
+        model = models / f"{name}.safetensors"
+        suites += [check(f"{name} in C++", BUILD / f"dev/examples/{name}", *arguments, model),
+                   check(f"{name} in Node", "node", "hosts/tfjs/soak/nn_models.mjs", name, model, *more,
+                         env=node_environment())]
+    return suites
+
+
 # ---- hosts/djl ----------------------------------------------------------------------------------
 
 JVM_PROJECT = "hosts/djl/pom.xml"
@@ -588,6 +605,8 @@ SOAK_STAGES = [
     Stage("tsan", RANDOMISED, lambda: soak_stage("tsan")),
     Stage("node", "5,000,000 tidied tensors, wasm's 4 GB filled, a careless server, MNIST", node_soak_stage,
           NODE_PACKAGE),
+    Stage("training", "a conv net to 98.5% of MNIST and a transformer in C++, evaluated by TensorFlow.js",
+          training_stage, NODE_PACKAGE),
     Stage("node versions", f"the tests of ebb-tfjs on the others of Node {', '.join(NODES)}",
           lambda: node_versions_stage(*NODES), NODE_PACKAGE),
     Stage("web", "all of the matrix: backends, pages and workers, ways to wait, heaps", web_soak_stage,
