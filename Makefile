@@ -75,8 +75,8 @@ soak: deps ## Run fuzzers, randomised suites, a careless server and more for SOA
 mutants: deps ## Break the core one small way at a time, and count the tests that notice (hours)
 	@python3 tools/mutants.py --jobs $(JOBS)
 
-specs: node ## Run the specs of tfjs-core on each backend: reclaim off, on, as a user would, and collections forced
-	@$(NPM) specs
+specs: node ## Run the specs of tfjs-core on each backend; make specs SOURCES=FOLDER, a checkout of TF.js: those of layers, converter, data
+	@$(NPM) $(if $(SOURCES),specs:sources -- "$(abspath $(SOURCES))",specs)
 
 dist: deps ## Make what is published into dist/; make dist PARTS="npm cpp" only that, of npm cpp maven cuda
 	@python3 packaging/make.py $(if $(PARTS),--only $(PARTS))

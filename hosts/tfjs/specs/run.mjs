@@ -6,12 +6,7 @@
 //   forced  reclaim on, collections at random points
 //
 // In the last two a spec that counts what it has dropped may find it gone (may_differ.mjs).
-import { build } from 'esbuild';
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import {
   checkClass,
   compareHeld,
@@ -21,9 +16,8 @@ import {
   faultCount,
   printCounts,
 } from './compare.mjs';
+import { bundle, here, start } from './runs.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const out = join(here, '..', 'build', 'specs');
 const CLASSES = { cpu: 'MathBackendCPU', wasm: 'BackendWasm', ebb: 'EbbBackend' };
 const MODES = ['off', 'on', 'usual', 'forced'];
 /** Where collections come in the middle of specs. */
@@ -34,62 +28,6 @@ const FORCED_AT_LEAST = 300;
 const WHOLE = ['cpu', 'ebb'];
 const SPECS = 4232;
 const PENDING = 5;
-async function bundle() {
-  mkdirSync(out, { recursive: true });
-  const outfile = join(out, 'specs.cjs');
-  await build({
-    entryPoints: [join(here, 'entry.mjs')],
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    outfile,
-    mainFields: ['module', 'main'],
-    keepNames: true,
-    ignoreAnnotations: true, // tfjs-core says it has no side effects; its specs need them
-    logLevel: 'error',
-  });
-  return outfile;
-}
-
-function run(file, backend, mode) {
-  const output = join(out, `${backend}_${mode}.json`);
-  return new Promise((resolve, reject) => {
-    const words = [join(here, 'child.cjs'), file, backend, mode, output];
-    const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] });
-    let errors = '';
-    child.stderr.on('data', (text) => (errors += text));
-    child.on('exit', (code) => {
-      if (code !== 0)
-        reject(
-          new Error(`specs on ${backend}, reclaim ${mode}: exit ${code}\n${errors.slice(-2000)}`),
-        );
-      else resolve(JSON.parse(readFileSync(output, 'utf8')));
-    });
-  });
-}
-
-/** Every run of every backend, one for each processor at a time: promises by backend and mode. */
-function start(file, backends) {
-  const free = Array.from({ length: availableParallelism() }, () => Promise.resolve());
-  const started = {};
-  let next = 0;
-  for (const backend of backends) {
-    started[backend] = {};
-    for (const mode of MODES) {
-      const place = next++ % free.length;
-      const done = free[place].then(() => timed(file, backend, mode));
-      free[place] = done.catch(() => {}); // whoever awaits the run sees its error
-      started[backend][mode] = done;
-    }
-  }
-  return started;
-}
-
-async function timed(file, backend, mode) {
-  const started = Date.now();
-  const result = await run(file, backend, mode);
-  return { ...result, seconds: ((Date.now() - started) / 1000).toFixed(1) };
-}
 
 function reportFailures({ specs }) {
   for (const [name, { status, why }] of Object.entries(specs)) {
@@ -97,10 +35,10 @@ function reportFailures({ specs }) {
   }
 }
 
-const file = await bundle();
+const file = await bundle(join(here, 'entry.mjs'), 'specs');
 if (process.argv[2] === '--bundle') process.exit(0); // for tools/pack_cuda_test.sh
 const backends = process.argv[2] ? process.argv[2].split(',') : Object.keys(CLASSES);
-const runs = start(file, backends);
+const runs = start(file, backends, MODES);
 for (const backend of backends) {
   const results = {};
   for (const mode of MODES) {
