@@ -71,7 +71,8 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
                              uint32_t flags, ebb_program* program) {
   return guarded([&] {
     needed(program, "program_begin");
-    constexpr std::uint32_t kAll = EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME;
+    constexpr std::uint32_t kAll =
+        EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME | EBB_PROGRAM_NO_GRAPHS;
     if ((flags & ~kAll) != 0) {
       raise(ErrorKind::kInvalidArgument, "[program_begin] flags {} were given, {} are allowed",
             flags, kAll);
@@ -84,7 +85,8 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
     try {
       made->draft.emplace(of, handles_at(inputs, input_count, "program_begin"),
                           ProgramOptions{.fold = (flags & EBB_PROGRAM_NO_FOLDING) == 0,
-                                         .copies = (flags & EBB_PROGRAM_BY_NAME) == 0});
+                                         .copies = (flags & EBB_PROGRAM_BY_NAME) == 0,
+                                         .graphs = (flags & EBB_PROGRAM_NO_GRAPHS) == 0});
     } catch (...) {
       programs_here.erase(slot);
       throw;

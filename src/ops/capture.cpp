@@ -18,8 +18,12 @@ Operand operand_of(const Tensor& tensor) {
 
 }  // namespace
 
+struct Capture::Memory final : ops::CapturedMemory {};
+
 Capture::Capture()
-    : device_(Session::current().device()), stream_(Session::current().place().stream) {
+    : device_(Session::current().device()),
+      stream_(Session::current().place().stream),
+      memory_(std::make_unique<Memory>()) {
   if (device_.link() == nullptr) {
     raise(ErrorKind::kUnsupported, "[capture] device {} does its work at once, a GPU is needed",
           device_.name());
@@ -28,7 +32,7 @@ Capture::Capture()
     raise(ErrorKind::kWrongState, "[capture] this thread captures already");
   }
   device_.link()->begin_capture(stream_);
-  ops::captured_memory = &held_;
+  ops::captured_memory = memory_.get();
 }
 
 Capture::~Capture() {
@@ -43,7 +47,7 @@ Replay Capture::end() {
   if (!open_) raise(ErrorKind::kWrongState, "[capture] it has ended already");
   open_ = false;
   ops::captured_memory = nullptr;
-  return {device_, stream_, device_.link()->end_capture(stream_), std::move(held_)};
+  return {device_, stream_, device_.link()->end_capture(stream_), std::move(memory_->kept)};
 }
 
 Replay::Replay(Replay&& other) noexcept

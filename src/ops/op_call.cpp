@@ -57,7 +57,7 @@ void make_room(std::vector<StorageRef>& kept, std::size_t inputs) {
 
 }  // namespace
 
-constinit thread_local std::vector<StorageRef>* captured_memory = nullptr;
+constinit thread_local CapturedMemory* captured_memory = nullptr;
 
 OpCall::OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
                std::span<const double> attributes, std::size_t room)
@@ -66,7 +66,7 @@ OpCall::OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
     fail("device {} is another runtime's, one of Ebb's own is needed", place.device.name());
   }
   if (captured_memory != nullptr) [[unlikely]]
-    make_room(*captured_memory, inputs.size());
+    make_room(captured_memory->kept, inputs.size());
   if (spec.attributes[0].type != AttributeType::kNone || !attributes.empty()) take_attributes();
   take_operands(inputs);
 }
@@ -83,7 +83,7 @@ OpCall::~OpCall() {
 
 // What was queued is not done now: each replay reads and writes this memory again.
 void OpCall::keep_captured() noexcept {
-  std::vector<StorageRef>& kept = *captured_memory;
+  std::vector<StorageRef>& kept = captured_memory->kept;
   const auto keep = [&](StorageRef& memory) {
     if (memory) kept.push_back(std::move(memory));
   };
@@ -190,14 +190,21 @@ Output& OpCall::next_output() {
   return output(output_count_++);
 }
 
+MadeTensor OpCall::new_tensor(DType dtype, const Shape& shape) const {
+  const TensorSpec spec{.device = &place_.device,
+                        .dtype = dtype,
+                        .shape = shape,
+                        .region = place_.region,
+                        .site = place_.site,
+                        .stream = place_.stream};
+  if (captured_memory != nullptr) [[unlikely]]
+    return captured_memory->make(place_.context, spec);
+  return place_.context.make_held(spec);
+}
+
 Output& OpCall::make(DType dtype, const Shape& shape) {
   Output& made = next_output();
-  MadeTensor tensor = place_.context.make_held({.device = &place_.device,
-                                                .dtype = dtype,
-                                                .shape = shape,
-                                                .region = place_.region,
-                                                .site = place_.site,
-                                                .stream = place_.stream});
+  MadeTensor tensor = new_tensor(dtype, shape);
   made.handle = tensor.handle;
   made.memory = std::move(tensor.memory);
   made.data = tensor.data;
@@ -237,7 +244,7 @@ void OpCall::pack_for_replay(std::size_t i) {
   if (operand.dense) return;
   std::byte* packed = workspace(bytes_of(operand.shape, size_of(operand.dtype)));
   pack_to(i, packed);
-  captured_memory->push_back(std::move(operand.memory));
+  captured_memory->kept.push_back(std::move(operand.memory));
   operand.memory = std::move(workspaces_.back().memory);
   operand.data = packed;
   operand.dense = true;
@@ -259,12 +266,7 @@ Output& OpCall::make_packed(std::size_t input, const Shape& shape) {
 
 std::byte* OpCall::workspace(std::uint64_t bytes) {
   workspaces_.reserve(workspaces_.size() + 1);
-  workspaces_.push_back(place_.context.make_held({.device = &place_.device,
-                                                  .dtype = DType::kUint8,
-                                                  .shape = Shape{static_cast<std::int64_t>(bytes)},
-                                                  .region = place_.region,
-                                                  .site = place_.site,
-                                                  .stream = place_.stream}));
+  workspaces_.push_back(new_tensor(DType::kUint8, Shape{static_cast<std::int64_t>(bytes)}));
   return workspaces_.back().data;
 }
 

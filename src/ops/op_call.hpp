@@ -67,8 +67,24 @@ class InPlace {
   std::size_t count_ = 0;
 };
 
-// While this thread captures: where the memory of its operations is kept. Otherwise null.
-extern constinit thread_local std::vector<StorageRef>* captured_memory;
+// What becomes of the memory of operations that are captured, not done.
+class CapturedMemory {
+ public:
+  std::vector<StorageRef> kept;  // operands, results and workspaces of each call
+  // Whoever replays it sees to it that operands of other streams are there (use_on_stream).
+  bool ordered_later = false;
+
+  // A tensor that a call asks for: a result, or its workspace.
+  virtual MadeTensor make(const Context& context, const TensorSpec& spec) {
+    return context.make_held(spec);
+  }
+
+ protected:
+  ~CapturedMemory() = default;
+};
+
+// While this thread captures; otherwise null.
+extern constinit thread_local CapturedMemory* captured_memory;
 
 class OpCall {
  public:
@@ -211,6 +227,7 @@ class OpCall {
   void pack_for_replay(std::size_t i);
   void pack_to(std::size_t i, std::byte* to);
   void keep_captured() noexcept;
+  MadeTensor new_tensor(DType dtype, const Shape& shape) const;
   void take_attributes();
   std::size_t take_attribute(const Attribute& attribute, std::size_t at);
   Output& next_output();

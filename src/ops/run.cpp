@@ -204,6 +204,7 @@ OpResult copy_made(const RunPlace& place, const Operand& from, MadeTensor& made)
 }  // namespace
 
 void use_on_stream(const StorageRef& memory, StreamId stream) {
+  if (captured_memory != nullptr && captured_memory->ordered_later) return;
   const StreamId home = memory.home_stream();
   if (home == stream) return;
   memory.note_use(stream);

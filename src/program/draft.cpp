@@ -179,6 +179,10 @@ Plan DraftBody::finish(std::span<const Handle> outputs) {
     plan_.outputs.push_back(slot_of(each, resolved(each, "program_end")));
   }
   arrange(plan_, captured_);
+  plan_.graphs = options_.graphs;
+  plan_.variables = std::min(options_.variables, plan_.inputs);
+  plan_.random =
+      std::ranges::any_of(plan_.steps, [](const Step& step) { return is_random(step.op); });
   return std::move(plan_);
 }
 

@@ -1,7 +1,9 @@
 // A recorded program: README.md beside this says what its words mean.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ebb/ops/table.hpp"
@@ -40,6 +42,9 @@ struct Plan {
   std::vector<Likeness> likeness;  // by slot
   std::vector<Slot> given;         // inputs, then what was captured
   std::size_t inputs = 0;
+  std::size_t variables = 0;     // the last so many inputs: mostly the same memory
+  bool random = false;           // some steps draw random numbers
+  bool graphs = true;            // ProgramOptions::graphs
   std::vector<Handle> captured;  // as they were named while recording
   std::vector<Constant> constants;
   std::vector<Step> steps;
@@ -48,6 +53,13 @@ struct Plan {
   std::vector<Slot> outputs;
   std::size_t most_inputs = 0, most_results = 0;  // of a step
 
+  // Inputs that are new in each run; the tensors that are given after them are often the same.
+  std::size_t fresh() const noexcept { return inputs - variables; }
+  // By a step: not given, and no constant.
+  bool is_made(Slot slot) const noexcept {
+    return std::ranges::find(given, slot) == given.end() &&
+           std::ranges::find(constants, slot, &Constant::slot) == constants.end();
+  }
   std::span<const Slot> slots_in(Part part) const noexcept {
     return {slots.data() + part.begin, part.count};
   }

@@ -29,7 +29,11 @@ std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs) {
   std::vector<Tensor> before;  // held, so that nothing else comes to be where they are
   for (const Variable* each : variables_) before.push_back(each->value());
   const std::vector<Handle> handles = given(inputs);
-  ProgramDraft draft(context, handles, {.fold = options_.fold, .copies = true, .captures = false});
+  ProgramOptions options = options_;
+  options.copies = true;
+  options.captures = false;
+  options.variables = variables_.size();
+  ProgramDraft draft(context, handles, options);
   std::vector<Tensor> made = function_(inputs);
   std::vector<Handle> outputs;
   for (const Tensor& each : made) outputs.push_back(each.handle());

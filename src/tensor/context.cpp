@@ -64,6 +64,7 @@ std::uint64_t Context::end_all(std::span<const Handle> handles, Reason reason) c
 void Context::made_at(Handle handle, SiteId site) const { body_->made_at(id_, handle, site); }
 TensorInfo Context::describe(Handle handle) const { return body_->describe(id_, handle); }
 StorageRef Context::hold(Handle handle) const { return body_->hold(id_, handle); }
+bool Context::is_alone(Handle handle) const { return body_->is_alone(id_, handle); }
 bool Context::resolve(std::span<const Handle> handles, std::span<Operand> operands,
                       std::string_view who) const {
   return body_->resolve(id_, handles, operands, who);

@@ -41,6 +41,7 @@ class ContextBody {
   void made_at(ContextId id, Handle handle, SiteId site);
   TensorInfo describe(ContextId id, Handle handle);
   StorageRef hold(ContextId id, Handle handle);
+  bool is_alone(ContextId id, Handle handle);
   bool resolve(ContextId id, std::span<const Handle> handles, std::span<Operand> operands,
                std::string_view who);
   void make_dense(ContextId id, Handle handle, Operand& operand);

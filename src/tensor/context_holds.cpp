@@ -18,6 +18,12 @@ StorageRef ContextBody::hold(ContextId id, Handle handle) {
   return StorageRef(storage);
 }
 
+bool ContextBody::is_alone(ContextId id, Handle handle) {
+  Lock lock = enter(id, "is_alone");
+  const Storage& storage = *live(lock, handle, "is_alone").storage;
+  return storage.tensors == 1 && storage.refs.load(std::memory_order_acquire) == 1;
+}
+
 bool ContextBody::resolve(ContextId id, std::span<const Handle> handles,
                           std::span<Operand> operands, std::string_view who) {
   bool strided = false;

@@ -15,6 +15,7 @@
 // result's shape depends on data cannot be captured.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "ebb/ops/session.hpp"
@@ -61,10 +62,12 @@ class [[nodiscard]] Capture {
   Replay end();
 
  private:
+  struct Memory;  // of the work so far
+
   Device& device_;
   StreamId stream_;
   bool open_ = true;
-  std::vector<StorageRef> held_;
+  std::unique_ptr<Memory> memory_;
 };
 
 }  // namespace ebb

@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ebb/ops/run.hpp"
@@ -25,17 +26,23 @@ struct ProgramOptions {
   // Tensors that nobody declared are captured, and given to each run. Without, they are constants,
   // and the program keeps them.
   bool captures = true;
+  // On a GPU a run is one launch of a graph, where that can be (src/program/README.md).
+  bool graphs = true;
+  // The last so many inputs are variables: mostly the same memory, where other inputs are new each
+  // time.
+  std::size_t variables = 0;
 };
 
 namespace programs {
 class DraftBody;
+class Graphs;
 struct Plan;
 }  // namespace programs
 
 // Immutable; copies share it. Its constants end with the last of them.
 class Program {
  public:
-  explicit Program(std::shared_ptr<const programs::Plan> plan) noexcept : plan_(std::move(plan)) {}
+  explicit Program(std::shared_ptr<const programs::Plan> plan);
 
   std::size_t inputs() const noexcept;
   std::size_t outputs() const noexcept;
@@ -43,6 +50,9 @@ class Program {
   std::size_t constants() const noexcept;
   // The tensors that were used while recording and that nobody had declared. They may have ended.
   std::span<const Handle> captured() const noexcept;
+  // Graphs of a device that it has, and why it has none, or no more: empty where it may.
+  std::size_t graphs() const noexcept;
+  std::string without_graphs() const;
 
   // `given`: inputs, then as many tensors as captured(). The results are new tensors in the place's
   // region. Throws Error(kInvalidArgument) where something is not of the recorded dtype and shape,
@@ -53,6 +63,7 @@ class Program {
 
  private:
   std::shared_ptr<const programs::Plan> plan_;
+  std::shared_ptr<programs::Graphs> graphs_;  // what it learns while it runs
 };
 
 // Hears this thread's operations in a context from its construction until finish() or its end, which

@@ -84,6 +84,8 @@ class Context {
   void made_at(Handle handle, SiteId site) const;
   TensorInfo describe(Handle handle) const;
   StorageRef hold(Handle handle) const;
+  // No other tensor is over its memory, and nobody holds that.
+  bool is_alone(Handle handle) const;
   // What an operation needs of its operands, all of them under one lock: a reference each, before
   // anything is allocated. A handle of 0 leaves its operand empty. Throws for a name that has ended
   // and for another runtime's data; `who` begins the message. True: some are strided. Pre: the

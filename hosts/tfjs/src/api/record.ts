@@ -17,7 +17,7 @@ function isRecordable(what: unknown): what is object {
  */
 export function record<T extends object>(what: T, options: RecordOptions = {}): T {
   if (!isRecordable(what)) throw badArgument('record', what, 'a function, or a model');
-  checkOptions('record', options, 'name', 'cache', 'key', 'fold');
+  checkOptions('record', options, 'name', 'cache', 'key', 'fold', 'graphs');
   const { cache = 1 } = options;
   if (!Number.isInteger(cache) || cache < 1)
     throw badArgument('record: cache', cache, 'a whole number from 1 on');

@@ -19,12 +19,15 @@ export interface RecordOptions {
   key?: () => unknown;
   /** What operations make of constants alone is computed once (true), or in each call. */
   fold?: boolean;
+  /** On a GPU a replay is one launch; `false`: one for each operation. */
+  graphs?: boolean;
 }
 
 const MOST_PROGRAMS = 16;
 /** So many times a function may make variables, as optimizers do in their first step, before it is left alone. */
 const MOST_BEGINNINGS = 3;
 const NO_FOLDING = 1;
+const NO_GRAPHS = 4;
 const BY_NAME = 2;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any function
@@ -82,7 +85,9 @@ export class Recorded {
   ) {
     this.name = options.name ?? (fn.name || 'anonymous');
     this.most = options.cache ?? MOST_PROGRAMS;
-    this.flags = options.fold === false ? BY_NAME | NO_FOLDING : BY_NAME;
+    this.flags = BY_NAME;
+    if (options.fold === false) this.flags |= NO_FOLDING;
+    if (options.graphs === false) this.flags |= NO_GRAPHS;
     dropped.register(this, this.programs);
   }
 

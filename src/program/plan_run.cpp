@@ -1,0 +1,98 @@
+#include "program/plan_run.hpp"
+
+#include "ebb/base/check.hpp"
+
+namespace ebb::programs {
+namespace {
+
+void check_given(const Plan& plan, const Operand& operand, std::size_t i) {
+  const Likeness& recorded = plan.likeness[plan.given[i]];
+  if (operand && operand.dtype == recorded.dtype && operand.shape == recorded.shape) return;
+  if (!operand) raise(ErrorKind::kStaleHandle, "[program_run] 0 names no tensor");
+  raise(ErrorKind::kInvalidArgument, "[program_run] {} {} is {} {}, {} {} was recorded",
+        i < plan.inputs ? "input" : "captured tensor", i < plan.inputs ? i : i - plan.inputs,
+        name_of(operand.dtype), operand.shape.to_string(), name_of(recorded.dtype),
+        recorded.shape.to_string());
+}
+
+}  // namespace
+
+std::vector<Operand> take_given(const Plan& plan, const Context& context,
+                                std::span<const Handle> given) {
+  if (given.size() != plan.given.size()) {
+    raise(ErrorKind::kInvalidArgument, "[program_run] {} tensors were given, {} are needed",
+          given.size(), plan.given.size());
+  }
+  std::vector<Operand> held(given.size());
+  context.resolve(given, held, "program_run");
+  for (std::size_t i = 0; i < given.size(); ++i) check_given(plan, held[i], i);
+  return held;
+}
+
+PlanRun::PlanRun(const Plan& plan, const ops::RunPlace& place, std::span<const Handle> given)
+    : plan_(plan),
+      place_(place),
+      handles_(plan.likeness.size()),
+      owned_(plan.likeness.size()),
+      operands_(plan.most_inputs),
+      results_(plan.most_results),
+      held_(take_given(plan, place.context, given)) {
+  for (std::size_t i = 0; i < given.size(); ++i) handles_[plan.given[i]] = given[i];
+  for (const Constant& each : plan.constants) handles_[each.slot] = each.tensor.handle();
+}
+
+PlanRun::~PlanRun() {
+  for (std::size_t slot = 0; slot < owned_.size(); ++slot) {
+    if (owned_[slot] != 0) Tensor(place_.context, handles_[slot]) = Tensor();
+  }
+}
+
+void PlanRun::check_result(const Step& step, std::size_t i) const {
+  const Likeness& recorded = plan_.likeness[plan_.slots_in(step.results)[i]];
+  if (results_[i].shape == recorded.shape) return;
+  raise(ErrorKind::kWrongState, "[program_run] a result of {} is {}, {} was recorded",
+        ops::find_op(step.op)->name, results_[i].shape.to_string(), recorded.shape.to_string());
+}
+
+void PlanRun::step(const Step& step) {
+  const std::span<const Slot> inputs = plan_.slots_in(step.inputs);
+  const std::span<const Slot> made = plan_.slots_in(step.results);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    operands_[i] = inputs[i] == kNoSlot ? 0 : handles_[inputs[i]];
+  }
+  const std::size_t count =
+      ops::run(place_, step.op, {operands_.data(), inputs.size()},
+               plan_.attributes_in(step.attributes), {results_.data(), made.size()});
+  for (std::size_t i = 0; i < count; ++i) {
+    handles_[made[i]] = results_[i].handle;
+    owned_[made[i]] = 1;
+  }
+  EBB_CHECK(count == made.size());  // it is the operation's, or in its attributes
+  for (std::size_t i = 0; i < made.size(); ++i) check_result(step, i);
+  for (const Slot slot : plan_.slots_in(step.ended)) {
+    owned_[slot] = 0;
+    place_.context.dispose(handles_[slot]);
+  }
+}
+
+// In two passes: once a tensor is the caller's, nothing may throw.
+void PlanRun::hand_out(std::span<ops::OpResult> results) {
+  std::vector<Tensor> shared;
+  shared.reserve(results.size());
+  std::vector<char> taken(owned_);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Slot slot = plan_.outputs[i];
+    const Likeness& like = plan_.likeness[slot];
+    results[i] = {handles_[slot], like.dtype, like.shape};
+    if (taken[slot] != 0) {
+      taken[slot] = 0;
+    } else {
+      shared.emplace_back(place_.context, place_.context.share(handles_[slot], place_.region));
+      results[i].handle = shared.back().handle();
+    }
+  }
+  for (Tensor& each : shared) static_cast<void>(each.release());
+  owned_ = std::move(taken);
+}
+
+}  // namespace ebb::programs
