@@ -146,6 +146,59 @@ void products(Bench& bench) {
   bench.set("matmul_bf16", rate(ops::cast(a, DType::kBfloat16), ops::cast(b, DType::kBfloat16)));
 }
 
+// The same by ebb::record: what the function did, as a graph where the device has them.
+template <typename Net>
+void train_recorded(Bench& bench, const std::string& name, const TrainingBatch& batch) {
+  Variable parameters(Net::initial(7));
+  auto step = record(
+      [&] {
+        StepResult result = Net::step(parameters, batch);
+        parameters.assign(std::move(result.parameters));
+        return std::move(result.loss);
+      },
+      {&parameters});
+  const float first = step().template item<float>();
+  bench.set(name + "_recorded", bench.microseconds(200, [&] { (void)step(); }));
+  const float last = step().template item<float>();
+  if (!(last < first)) {
+    raise(ErrorKind::kInternal, "[{}] recorded, the loss went from {} to {}", name, first, last);
+  }
+}
+
+// 784-128-64-10 with gradients from the tape, recorded.
+void train_taped(Bench& bench) {
+  const TrainingBatch batch = make_batch(32, {784}, 1, 3);
+  std::vector<Variable> weights;
+  for (const auto& [in, out] : {std::pair{784, 128}, {128, 64}, {64, 10}}) {
+    weights.emplace_back(random({in, out}) * (1.0 / in));
+    weights.emplace_back(ops::fill({out}, 0, DType::kFloat32));
+  }
+  std::vector<Variable*> all;
+  for (Variable& each : weights) all.push_back(&each);
+  const auto loss = [&](const Tensor& x) {
+    Tensor h = x;
+    for (std::size_t i = 0; i < weights.size(); i += 2) {
+      const auto activation =
+          i + 2 < weights.size() ? ops::Activation::kRelu : ops::Activation::kLinear;
+      h = ops::fused_mat_mul(h, weights[i],
+                             {.bias = weights[i + 1].value(), .activation = activation});
+    }
+    return ops::sum(ops::log_softmax(h) * batch.loss_labels, {0, 1});
+  };
+  auto step = record(
+      [&](const Tensor& x) {
+        auto [value, slopes] = value_and_grad(loss, all)(x);
+        for (std::size_t i = 0; i < all.size(); ++i) all[i]->assign(*all[i] - slopes[i] * 0.01);
+        return value;
+      },
+      all);
+  const float first = step(batch.images).item<float>();
+  bench.set("mlp_32_taped", bench.microseconds(200, [&] { (void)step(batch.images); }));
+  const float last = step(batch.images).item<float>();
+  if (!(last < first))
+    raise(ErrorKind::kInternal, "[taped] the loss went from {} to {}", first, last);
+}
+
 template <typename Net>
 void train(Bench& bench, const std::string& name, const std::vector<std::int64_t>& image,
            std::int64_t size) {
@@ -163,6 +216,7 @@ void train(Bench& bench, const std::string& name, const std::vector<std::int64_t
     raise(ErrorKind::kInternal, "[{}] the loss went from {} to {}, less was to be", name, first,
           last);
   }
+  train_recorded<Net>(bench, name, batch);
   if (bench.session().device().heap()->link() == nullptr) return;  // nothing to replay on the host
   Capture capture;
   StepResult recorded = Net::step(parameters, batch);
@@ -175,6 +229,7 @@ void train(Bench& bench, const std::string& name, const std::vector<std::int64_t
 
 void training(Bench& bench) {
   const std::int64_t large = bench.sizes().large_batch;
+  train_taped(bench);
   train<DenseNet>(bench, "mlp_32", {784}, 32);
   train<DenseNet>(bench, "mlp_1024", {784}, large);
   train<ConvNet>(bench, "conv_32", {28, 28, 1}, 32);

@@ -51,6 +51,23 @@ async function main() {
   figures.mlp_32_adam_node = await microseconds(200, () => model.trainOnBatch(images, labels), wait);
   const last = await model.trainOnBatch(images, labels);
   if (!(last < first)) throw new Error(`the loss went from ${first} to ${last}`);
+
+  const ebb = require(root);
+  ebb.record(model);
+  for (let i = 0; i < 10; i++) await model.trainOnBatch(images, labels);
+  figures.mlp_32_adam_node_recorded = await microseconds(500, () => model.trainOnBatch(images, labels), wait);
+  const end = await model.trainOnBatch(images, labels);
+  if (!(end < last)) throw new Error(`recorded, the loss went from ${last} to ${end}`);
+
+  const recurrent = tf.sequential();
+  recurrent.add(tf.layers.lstm({ units: 128, inputShape: [40, 64] }));
+  recurrent.add(tf.layers.dense({ units: 1 }));
+  recurrent.compile({ optimizer: tf.train.adam(), loss: 'meanSquaredError' });
+  ebb.record(recurrent);
+  const [sequences, targets] = [tf.randomUniform([32, 40, 64]), tf.randomUniform([32, 1])];
+  const step = () => recurrent.trainOnBatch(sequences, targets);
+  for (let i = 0; i < 10; i++) await step();
+  figures.lstm_node_recorded = await microseconds(100, step, wait);
   console.log(JSON.stringify(figures));
 }
 

@@ -26,6 +26,12 @@ GOALS = [
     ("conv_32", "conv net train step, batch 32", "us", "conv_32", "<=", 0.3),
     ("conv_1024", "conv net train step, batch 1024", "us", "conv_1024", "<=", 1.0),
     ("mlp_32_adam_node", "trainOnBatch 784-128-64-10, Adam, batch 32, from Node", "us", "mlp_32_adam", "<=", 1.0),
+    ("mlp_32_adam_node_recorded", "the same, recorded, to PyTorch eager", "us", "mlp_32_adam", "<=", 0.12),
+    ("mlp_32_adam_node_recorded", "the same, to PyTorch's graph", "us", "mlp_32_adam_replayed", "<=", 1.3),
+    ("lstm_node_recorded", "LSTM 128, 40 steps of 64, batch 32, train step from Node, recorded", "us", "lstm_adam", "<=", 1.0),
+    ("mlp_32_taped", "train step of batch 32 by tape and record, C++, to PyTorch's graph", "us", "mlp_32_replayed", "<=", 0.9),
+    ("conv_32_recorded", "conv net train step, batch 32, recorded, to PyTorch's graph", "us", "conv_32_replayed", "<=", 1.0),
+    ("conv_1024_recorded", "the same, batch 1024", "us", "conv_1024_replayed", "<=", 1.0),
     ("peak_over", "peak committed less 8 MB, to peak requested", "MB", "own:peak_requested", "<=", 1.1),
 ]
 

@@ -134,6 +134,55 @@ TEST_F(Gpu, CapturesAndReplays) {
   EXPECT_EQ(session.context().memory().books.held.count, 0u);
 }
 
+// A small net's training, recorded.
+struct Training {
+  Floats losses;
+  std::uint64_t launches = 0;  // of the last step
+};
+
+Training train_recorded(bool graphs) {
+  Variable w1(ops::random_normal({64, 32}, {.standard_deviation = 0.1, .seed = 1}));
+  Variable w2(ops::random_normal({32, 10}, {.standard_deviation = 0.1, .seed = 2}));
+  const Tensor y = ops::random_uniform({16, 10}, {.seed = 3});
+  const auto loss = [&](const Tensor& x) {
+    const Tensor away = ops::batch_mat_mul(ops::relu(ops::batch_mat_mul(x, w1)), w2) - y;
+    return ops::sum(away * away, {0, 1});
+  };
+  const auto train = [&](const Tensor& x) {
+    auto [value, slopes] = value_and_grad([&] { return loss(x); }, {&w1, &w2})();
+    w1.assign(w1 - slopes[0] * 0.001);
+    w2.assign(w2 - slopes[1] * 0.001);
+    return value;
+  };
+  auto step = record(train, {&w1, &w2}, {.graphs = graphs});
+  Training made;
+  std::vector<Tensor> kept;
+  Session& session = Session::current();
+  const auto submitted = [&] { return session.device().heap()->submitted(session.place().stream); };
+  for (int i = 0; i < 40; ++i) {
+    const Tensor x = ops::random_uniform({16, 64}, {.seed = 10.0 + i % 3});
+    const std::uint64_t before = submitted();
+    Tensor value = step(x);
+    made.launches = submitted() - before;
+    if (i % 2 == 0) {
+      made.losses.push_back(value.item<float>());
+    } else {
+      kept.push_back(std::move(value));
+    }
+  }
+  for (const Tensor& each : kept) made.losses.push_back(each.item<float>());
+  return made;
+}
+
+TEST_F(Gpu, GraphsOfAProgramGiveWhatItsStepsGive) {
+  Session session({.device = name_});
+  const Training steps = train_recorded(false), replayed = train_recorded(true);
+  EXPECT_EQ(replayed.losses, steps.losses);
+  EXPECT_LT(steps.losses[19], steps.losses[0]);
+  EXPECT_GT(steps.launches, 10u);
+  EXPECT_LE(replayed.launches, 3u);  // the input's copy, the graph, the loss
+}
+
 // Every kind of kernel that takes a view, against the same on a copy.
 TEST_F(Gpu, ViewsGiveWhatTheirCopiesGive) {
   Session session({.device = name_});
