@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "schedules/hold_watch.hpp"
 #include "schedules/scheduler.hpp"
 
 namespace ebb {
@@ -149,14 +150,17 @@ class Lock {
 
   void lock() {
     Schedule* const run = Schedule::current();
-    if (run == nullptr) return;
+    if (run == nullptr) return watched(&HoldWatch::taken);
     run->step();
     if (taken_) run->until([this] { return !taken_; });
     take(*run);
   }
   bool try_lock() {
     Schedule* const run = Schedule::current();
-    if (run == nullptr) return true;
+    if (run == nullptr) {
+      watched(&HoldWatch::taken);
+      return true;
+    }
     run->step();
     if (taken_) return false;
     take(*run);
@@ -164,7 +168,7 @@ class Lock {
   }
   void unlock() {
     Schedule* const run = Schedule::current();
-    if (run == nullptr) return;
+    if (run == nullptr) return watched(&HoldWatch::given_back);
     run->released(this) = run->clock();
     ++run->clock()[run->here()];
     taken_ = false;
@@ -175,6 +179,9 @@ class Lock {
   void take(Schedule& run) {
     taken_ = true;
     join(run.clock(), run.released(this));
+  }
+  void watched(void (HoldWatch::*what)(const void*)) {
+    if (HoldWatch* const watch = HoldWatch::current()) (watch->*what)(this);
   }
 
   bool taken_ = false;
