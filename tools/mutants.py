@@ -48,7 +48,6 @@ SUITES = {
                "test_model", "test_threads"),
     "capi": ("test_capi", "test_fault", "test_governor", "test_model", "test_threads"),
 }
-ALL_SUITES = SUITES["memory"]
 VARYING = {"test_schedules", "test_model", "test_threads"}  # not the same at each run
 # Small: a mutation is found by what is tested, not by how long.
 ENVIRONMENT = {"EBB_MODEL_CALLS": "60000", "EBB_FORGED_NAMES": "20000",
@@ -173,7 +172,7 @@ class Judge:
         self.jobs = jobs
         self.limits = {}  # of a suite; one that takes much longer than without a mutation hangs
 
-    def complaints_without_mutation(self, suites: list[str]) -> str:
+    def complaints_without_mutation(self, suites: tuple[str, ...]) -> str:
         for suite in suites:
             if suite in self.limits:
                 continue
@@ -270,22 +269,34 @@ def judge_all(numbered: list[tuple[int, Mutation]], jobs: int) -> int:
     configure()
     judge = Judge(jobs)
     for first in (True, False):
-        needed = [suite for suite in ALL_SUITES
-                  if any(suite in suites[:FIRST if first else None] for suites in SUITES.values())]
-        wrong = judge.complaints_without_mutation(needed)
-        if wrong:
-            print(wrong)
-            return 1
-        verdicts = read_verdicts()
-        for number, mutation in numbered:
-            known = verdicts.get(mutation)
-            if first and known and known.what == UNNOTICED or not first and known.what != UNNOTICED:
-                continue
-            verdict = judge.judge(mutation, first)
-            keep(mutation, verdict)
-            print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  "
-                  f"[{verdict.by}]", flush=True)
+        for layer, suites in SUITES.items():
+            ours = [(number, mutation) for number, mutation in numbered if mutation.layer == layer]
+            wrong = judge_some(judge, ours, first, suites[:FIRST] if first else suites)
+            if wrong:
+                print(wrong)
+                return 1
     return 0
+
+
+def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool,
+               suites: tuple[str, ...]) -> str:
+    """Those of one layer, against its first suites or its others. Why it cannot be done, or nothing."""
+    verdicts = read_verdicts()
+
+    def is_due(mutation: Mutation) -> bool:
+        unnoticed = mutation in verdicts and verdicts[mutation].what == UNNOTICED
+        return unnoticed != first
+
+    due = [(number, mutation) for number, mutation in numbered if is_due(mutation)]
+    wrong = judge.complaints_without_mutation(suites) if due else ""
+    if wrong:
+        return wrong
+    for number, mutation in due:
+        verdict = judge.judge(mutation, first)
+        keep(mutation, verdict)
+        print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  "
+              f"[{verdict.by}]", flush=True)
+    return ""
 
 
 def main(arguments: list[str]) -> int:
