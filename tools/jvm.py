@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -111,7 +112,8 @@ def test(djl: str) -> bool:
     """Everything with reclaim on; what DJL itself promises also without the agent, with reclaim off
     and with collections forced. Surefire's reports tell them apart by the end of their names."""
     shutil.rmtree(TARGET / "surefire-reports", ignore_errors=True)
-    everything = ["verify"] if djl == NEWEST else ["verify", "-DexcludedGroups=once"]
+    everything = (["verify", f"-Debb.test.faulty={faulty_jar()}"] if djl == NEWEST
+                  else ["verify", "-DexcludedGroups=once"])
     behaviour = ["surefire:test@default-test", "-Dtest=dev.ebb.djl.behaviour.*Test"]
     modes = [everything,
              [*behaviour, "-Dtest.agent=", "-Dsurefire.reportNameSuffix=stock"],
@@ -242,6 +244,7 @@ def soak(seconds: int) -> None:
     server(seconds)
     program(NEWEST, "dev.ebb.djl.soak.Found", 60)
     program(NEWEST, "dev.ebb.djl.threads.Interrupted", 1000, flags=(f"-javaagent:{jar()}",))
+    program(NEWEST, "dev.ebb.djl.core.Border", seconds, int(time.time()), flags=(f"-javaagent:{jar()}", "-Xmx512m"))
 
 
 def server(seconds: int) -> None:
@@ -252,30 +255,40 @@ def server(seconds: int) -> None:
 
 
 def asan(djl: str, repetitions: int) -> None:
-    """Threads that make, drop and close, with Ebb's native part under AddressSanitizer. The JVM uses
+    """Threads that make, drop and close, and random calls at the border, with Ebb's native part under AddressSanitizer. The JVM uses
     SIGSEGV itself and does not free what it has at exit."""
     folder = ROOT / "build/jvm-asan"
     run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "--log-level=WARNING",
         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DEBB_SANITIZE=address", "-DEBB_BUILD_JVM=ON",
         "-DEBB_BUILD_TESTS=OFF", "-DEBB_BUILD_EXAMPLES=OFF")
     run("cmake", "--build", folder, "--target", "ebb_jni", "-j", os.cpu_count() or 2)
-    checked = folder / jar().name
-    inside = "dev/ebb/djl/native/linux-x86_64/libebb_jni.so"
-    with zipfile.ZipFile(jar()) as old, zipfile.ZipFile(checked, "w") as new:
-        for entry in old.infolist():
-            data = old.read(entry)
-            if entry.filename == inside:
-                data = (folder / "native/linux-x86_64/libebb_jni.so").read_bytes()
-            new.writestr(entry, data)
+    checked = jar_with(folder / "native/linux-x86_64/libebb_jni.so", folder / jar().name)
     library = subprocess.run(["g++", "-print-file-name=libasan.so"], check=True,
                              capture_output=True, text=True).stdout.strip()
     variables = {"LD_PRELOAD": library,
                  "ASAN_OPTIONS": "handle_segv=0:detect_leaks=0:allocator_may_return_null=1"}
     path = class_path(djl).replace(str(jar()), str(checked))
-    subprocess.run([java(), f"-javaagent:{checked}", "-Debb.reclaim=true", "-Debb.budget=2MB",
-                    "-Dai.djl.offline=true", "-cp", path, "dev.ebb.djl.threads.Churn", "8",
-                    str(repetitions), "200"],
-                   cwd=ROOT, check=True, env={**environment(), **variables})
+    for program_and_arguments in (["dev.ebb.djl.threads.Churn", "8", str(repetitions), "200"],
+                                  ["dev.ebb.djl.core.Border", "60", "1"]):
+        subprocess.run([java(), f"-javaagent:{checked}", "-Debb.reclaim=true", "-Debb.budget=2MB",
+                        "-Dai.djl.offline=true", "-cp", path, *program_and_arguments],
+                       cwd=ROOT, check=True, env={**environment(), **variables})
+
+
+def faulty_jar() -> Path:
+    """With calls of JNI that fail when core.Faults asks for it."""
+    run("cmake", "--build", ROOT / "build/release", "--target", "ebb_jni_faulty", "-j", os.cpu_count() or 2)
+    library, = (ROOT / "build/release/native-faulty").glob("*/libebb_jni.so")
+    return jar_with(library, TARGET / "faulty.jar")
+
+
+def jar_with(library: Path, other: Path) -> Path:
+    """The jar with another build of the native part."""
+    inside = f"dev/ebb/djl/native/{library.parent.name}/libebb_jni.so"
+    with zipfile.ZipFile(jar()) as old, zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.infolist():
+            new.writestr(entry, library.read_bytes() if entry.filename == inside else old.read(entry))
+    return other
 
 
 def prepare() -> None:

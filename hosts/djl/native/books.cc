@@ -17,7 +17,7 @@ using Handles = std::array<jlong, kBatch>;
 
 // Copies a batch out of a Java array; 0 entries if an exception is pending.
 jint read(JNIEnv* env, jlongArray from, jint count, Handles& to) {
-  count = count < kBatch ? count : kBatch;
+  if (!has_room(env, from, count, kBatch, "handles")) return 0;
   env->GetLongArrayRegion(from, 0, count, to.data());
   return env->ExceptionCheck() ? 0 : count;
 }
@@ -37,8 +37,10 @@ ebb_handle adopt_one(const jlong* spec) {
 // Those of a batch that had ended before they were booked.
 class Ended {
  public:
-  void add(ebb_handle handle, jlong reason) {
-    if (reason < kReasons) handles_[reason][counts_[reason]++] = handle;
+  // how: the last of the longs of its birth. One that is no reason is the first, a disposal.
+  void add(ebb_handle handle, jlong how) {
+    const jlong reason = how < 0 && how >= -kReasons ? -1 - how : 0;
+    handles_[reason][counts_[reason]++] = handle;
   }
   ~Ended() {
     for (std::uint32_t reason = 0; reason < kReasons; ++reason) {
@@ -52,25 +54,30 @@ class Ended {
 };
 
 // Books births, and the ends of those that have ended meanwhile. handles[i]: the core's name of the
-// i-th, 0 where it could not be booked.
+// i-th, 0 where it could not be booked. If Java cannot be told, all of them end.
 void adopt(JNIEnv* env, jclass, jlongArray specs, jint count, jlongArray handles) {
+  if (!has_room(env, handles, count, kBatch, "handles") ||
+      !has_room(env, specs, count * kSpec, kBatch * kSpec, "specs")) {
+    return;
+  }
   std::array<jlong, kBatch * kSpec> given;
   Handles made;
-  count = count < kBatch ? count : kBatch;
   env->GetLongArrayRegion(specs, 0, count * kSpec, given.data());
   if (env->ExceptionCheck()) return;
+  for (jint i = 0; i < count; ++i) made[i] = static_cast<jlong>(adopt_one(&given[i * kSpec]));
+  env->SetLongArrayRegion(handles, 0, count, made.data());
+  const bool told = !env->ExceptionCheck();
   Ended ended;
   for (jint i = 0; i < count; ++i) {
-    const jlong* spec = &given[i * kSpec];
-    const ebb_handle handle = adopt_one(spec);
-    made[i] = static_cast<jlong>(handle);
-    if (handle != 0 && spec[3] < 0) ended.add(handle, -1 - spec[3]);
+    const jlong how = given[i * kSpec + 3];
+    if (made[i] != 0 && (how < 0 || !told)) ended.add(static_cast<ebb_handle>(made[i]), how);
   }
-  env->SetLongArrayRegion(handles, 0, count, made.data());
 }
 
 void end(JNIEnv* env, jclass, jlongArray handles, jint count, jint reason) {
   Handles given;
+  if (!allow(env, reason >= 0 && reason < kReasons, "[ebb] no reason for which a host ends"))
+    return;
   count = read(env, handles, count, given);
   ebb_tensors_end(world().context, reinterpret_cast<const ebb_handle*>(given.data()),
                   static_cast<std::size_t>(count), static_cast<std::uint32_t>(reason));
@@ -94,7 +101,9 @@ void attach(JNIEnv*, jclass, jlong region, jlong handle) {
 
 jlong region_open(JNIEnv* env, jclass, jstring name) {
   ebb_region region = 0;
-  check(env, ebb_region_open(world().context, 0, text_of(env, name).c_str(), &region));
+  if (const auto text = text_of(env, name, "name")) {
+    check(env, ebb_region_open(world().context, 0, text->c_str(), &region));
+  }
   return static_cast<jlong>(region);
 }
 
@@ -131,10 +140,13 @@ constexpr Column kColumns[] = {
 constexpr jsize kColumnCount = sizeof kColumns / sizeof *kColumns;
 
 jobjectArray columns(JNIEnv* env, jclass) {
-  jobjectArray names =
-      env->NewObjectArray(kColumnCount, env->FindClass("java/lang/String"), nullptr);
+  jclass text = env->FindClass("java/lang/String");
+  jobjectArray names = text == nullptr ? nullptr : env->NewObjectArray(kColumnCount, text, nullptr);
   for (jsize i = 0; names != nullptr && i < kColumnCount; ++i) {
-    env->SetObjectArrayElement(names, i, env->NewStringUTF(kColumns[i].name));
+    jstring name = env->NewStringUTF(kColumns[i].name);
+    if (name == nullptr) return nullptr;
+    env->SetObjectArrayElement(names, i, name);
+    env->DeleteLocalRef(name);
   }
   return names;
 }
@@ -149,9 +161,7 @@ jlongArray memory(JNIEnv* env, jclass, jint device) {
   for (jsize i = 0; i < kColumnCount; ++i) {
     values[i] = static_cast<jlong>(read.*kColumns[i].value);
   }
-  jlongArray result = env->NewLongArray(kColumnCount);
-  if (result != nullptr) env->SetLongArrayRegion(result, 0, kColumnCount, values);
-  return result;
+  return to_java(env, values, kColumnCount);
 }
 
 jstring report(JNIEnv* env, jclass, jint top, jboolean json) {
@@ -174,16 +184,16 @@ jstring audit(JNIEnv* env, jclass) {
 
 bool ebb_jni::register_books(JNIEnv* env, jclass native) {
   const JNINativeMethod methods[] = {
-      method("adopt", "([JI[J)V", adopt),
-      method("end", "([JII)V", end),
-      method("orphan", "([JI)V", orphan),
-      method("rebook", "(JJ)V", rebook),
-      method("attach", "(JJ)V", attach),
-      method("regionOpen", "(Ljava/lang/String;)J", region_open),
-      method("columns", "()[Ljava/lang/String;", columns),
-      method("memory", "(I)[J", memory),
-      method("report", "(IZ)Ljava/lang/String;", report),
-      method("audit", "()Ljava/lang/String;", audit),
+      method<adopt>("adopt", "([JI[J)V"),
+      method<end>("end", "([JII)V"),
+      method<orphan>("orphan", "([JI)V"),
+      method<rebook>("rebook", "(JJ)V"),
+      method<attach>("attach", "(JJ)V"),
+      method<region_open>("regionOpen", "(Ljava/lang/String;)J"),
+      method<columns>("columns", "()[Ljava/lang/String;"),
+      method<memory>("memory", "(I)[J"),
+      method<report>("report", "(IZ)Ljava/lang/String;"),
+      method<audit>("audit", "()Ljava/lang/String;"),
   };
   return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
 }

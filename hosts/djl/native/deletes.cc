@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <string_view>
 
@@ -22,6 +23,7 @@ constexpr const char* kLibrary = "libdjl_torch.so";
 constexpr const char* kDelete = "Java_ai_djl_pytorch_jni_PyTorchLibrary_torchDeleteTensor";
 
 using Delete = void (*)(JNIEnv*, jobject, jlong);
+std::atomic<jlong> found_delete = 0;  // an address is called only if it is this one
 
 struct Loaded {
   std::string path;
@@ -43,7 +45,10 @@ jlong find_delete(JNIEnv*, jclass) {
   dl_iterate_phdr(look, &loaded);
   if (loaded.copies != 1) return 0;
   void* library = dlopen(loaded.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  return library == nullptr ? 0 : reinterpret_cast<jlong>(dlsym(library, kDelete));
+  if (library == nullptr) return 0;
+  const auto address = reinterpret_cast<jlong>(dlsym(library, kDelete));
+  if (address != 0) found_delete = address;
+  return address;
 }
 
 const char* pointed(const char* address) {
@@ -57,15 +62,21 @@ void fetch(const char* block, int lines) {
   for (int i = 0; i < lines; ++i) __builtin_prefetch(block - kHeader + i * kLine, 1);
 }
 
-// storage: where a tensor has its storage's address; less than 0 if that is not known.
+// storage: where a tensor has its storage's address; less than 0 if that is not known. Either it throws
+// and has deleted nothing, or none is left: what the engine says of one of them is lost with it.
 void delete_all(JNIEnv* env, jclass, jlong function, jobject library, jlongArray handles,
                 jint count, jint storage) {
   std::array<jlong, kBatch> given;
-  count = count < kBatch ? count : kBatch;
+  if (!ebb_jni::given(env, library, "library") ||
+      !allow(env, function != 0 && function == found_delete, "[ebb] not the engine's function") ||
+      !allow(env, storage < 0 || is_storage_at(storage), "[ebb] no tensor has its storage there") ||
+      !has_room(env, handles, count, kBatch, "handles")) {
+    return;
+  }
   env->GetLongArrayRegion(handles, 0, count, given.data());
   if (env->ExceptionCheck()) return;
   const auto handle = [&](jint i) { return reinterpret_cast<const char*>(given[i]); };
-  const auto is_one = [&](jint i) { return i >= 0 && i < count; };
+  const auto is_one = [&](jint i) { return i >= 0 && i < count && given[i] != 0; };
   for (jint i = -3 * kAhead; i < count; ++i) {
     const jint third = i + kAhead, second = i + 2 * kAhead, first = i + 3 * kAhead;
     if (is_one(first)) fetch(handle(first), 1);
@@ -74,7 +85,9 @@ void delete_all(JNIEnv* env, jclass, jlong function, jobject library, jlongArray
       const char* tensor = pointed(handle(third));
       if (tensor != nullptr) fetch(pointed(tensor + storage), 2);
     }
-    if (is_one(i)) reinterpret_cast<Delete>(function)(env, library, given[i]);
+    if (!is_one(i)) continue;
+    reinterpret_cast<Delete>(function)(env, library, given[i]);
+    if (env->ExceptionCheck()) env->ExceptionClear();
   }
 }
 
@@ -82,8 +95,8 @@ void delete_all(JNIEnv* env, jclass, jlong function, jobject library, jlongArray
 
 bool ebb_jni::register_deletes(JNIEnv* env, jclass native) {
   const JNINativeMethod methods[] = {
-      method("findDelete", "()J", find_delete),
-      method("deleteAll", "(JLjava/lang/Object;[JII)V", delete_all),
+      method<find_delete>("findDelete", "()J"),
+      method<delete_all>("deleteAll", "(JLjava/lang/Object;[JII)V"),
   };
   return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
 }

@@ -8,11 +8,13 @@ namespace {
 using namespace ebb_jni;
 
 void record_start(JNIEnv* env, jclass, jstring path, jstring name, jint mode, jlong most) {
-  const std::string file = text_of(env, path), program = text_of(env, name);
+  const auto file = text_of(env, path, "path");
+  const auto program = file ? text_of(env, name, "name") : std::nullopt;
+  if (!program) return;
   ebb_record_options options = EBB_INIT(ebb_record_options);
   options.mode = static_cast<std::uint32_t>(mode);
-  options.path = file.c_str();
-  options.name = program.c_str();
+  options.path = file->c_str();
+  options.name = program->c_str();
   options.max_bytes = static_cast<std::uint64_t>(most);
   if (!check(env, ebb_record_start(&options))) return;
   // Viewers may attach (ebb top PID). Without a folder of the user's own they cannot, and that is no
@@ -25,7 +27,7 @@ void record_mode(JNIEnv* env, jclass, jint mode) {
 }
 
 void record_mark(JNIEnv* env, jclass, jstring text) {
-  check(env, ebb_record_mark(text_of(env, text).c_str()));
+  if (const auto mark = text_of(env, text, "text")) check(env, ebb_record_mark(mark->c_str()));
 }
 
 void record_stop(JNIEnv* env, jclass) { check(env, ebb_record_stop()); }
@@ -44,23 +46,20 @@ jlongArray record_info(JNIEnv* env, jclass) {
   if (!check(env, ebb_record_read(&info))) return nullptr;
   const jlong values[] = {static_cast<jlong>(info.bytes), static_cast<jlong>(info.events),
                           static_cast<jlong>(info.lost), static_cast<jlong>(info.failed)};
-  constexpr jsize kCount = sizeof values / sizeof *values;
-  jlongArray result = env->NewLongArray(kCount);
-  if (result != nullptr) env->SetLongArrayRegion(result, 0, kCount, values);
-  return result;
+  return to_java(env, values, sizeof values / sizeof *values);
 }
 
 }  // namespace
 
 bool ebb_jni::register_record(JNIEnv* env, jclass native) {
   const JNINativeMethod methods[] = {
-      method("recordStart", "(Ljava/lang/String;Ljava/lang/String;IJ)V", record_start),
-      method("recordMode", "(I)V", record_mode),
-      method("recordMark", "(Ljava/lang/String;)V", record_mark),
-      method("recordStop", "()V", record_stop),
-      method("recordInfo", "()[J", record_info),
-      method("wantsSite", "(J)Z", wants_site),
-      method("hostHeap", "(J)V", host_heap),
+      method<record_start>("recordStart", "(Ljava/lang/String;Ljava/lang/String;IJ)V"),
+      method<record_mode>("recordMode", "(I)V"),
+      method<record_mark>("recordMark", "(Ljava/lang/String;)V"),
+      method<record_stop>("recordStop", "()V"),
+      method<record_info>("recordInfo", "()[J"),
+      method<wants_site>("wantsSite", "(J)Z"),
+      method<host_heap>("hostHeap", "(J)V"),
   };
   return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
 }

@@ -71,8 +71,9 @@ bool is_programs(JNIEnv* env, jmethodID method) {
     if (const auto known = t.program.find(method); known != t.program.end()) return known->second;
   }
   const std::string type = class_of(env, method, nullptr);
+  if (type.empty()) return false;  // the JVM does not tell now; later it may
   // The JVM's own: a lambda's object, which leads to the method with its code.
-  bool programs = !type.empty() && type.find("$$Lambda") == std::string::npos;
+  bool programs = type.find("$$Lambda") == std::string::npos;
   std::unique_lock writing(t.lock);
   for (const std::string& prefix : t.passed_over) {
     programs = programs && type.compare(0, prefix.size(), prefix) != 0;
@@ -140,6 +141,7 @@ ebb_site site_of(JNIEnv* env, const std::vector<Place>& places) {
     text += text_of_place(env, place);
   }
   const ebb_site site = intern(text);
+  if (site == 0) return site;
   std::unique_lock writing(t.lock);
   t.sites.emplace(places, site);
   return site;
@@ -195,7 +197,8 @@ jint site_here(JNIEnv* env, jclass, jint most) {
 }
 
 jint site_intern(JNIEnv* env, jclass, jstring text) {
-  return static_cast<jint>(intern(text_of(env, text)));
+  const auto given = text_of(env, text, "text");
+  return given ? static_cast<jint>(intern(*given)) : 0;
 }
 
 jstring site_text(JNIEnv* env, jclass, jint site) {
@@ -207,13 +210,14 @@ jstring site_text(JNIEnv* env, jclass, jint site) {
 
 // Those whose text has this in it.
 jintArray sites_with(JNIEnv* env, jclass, jstring part) {
-  const std::string wanted = text_of(env, part);
+  const auto wanted = text_of(env, part, "part");
+  if (!wanted) return nullptr;
   std::vector<jint> found;
   Tables& t = tables();
   {
     std::shared_lock reading(t.lock);
     for (const auto& [site, text] : t.texts) {
-      if (text.find(wanted) != std::string::npos) found.push_back(static_cast<jint>(site));
+      if (text.find(*wanted) != std::string::npos) found.push_back(static_cast<jint>(site));
     }
   }
   jintArray result = env->NewIntArray(static_cast<jsize>(found.size()));
@@ -224,11 +228,14 @@ jintArray sites_with(JNIEnv* env, jclass, jstring part) {
 }
 
 void pass_over(JNIEnv* env, jclass, jobjectArray prefixes) {
+  if (!given(env, prefixes, "prefixes")) return;
   std::vector<std::string> read;
   for (jsize i = 0; i < env->GetArrayLength(prefixes); ++i) {
     auto prefix = static_cast<jstring>(env->GetObjectArrayElement(prefixes, i));
-    read.push_back(text_of(env, prefix));
-    std::replace(read.back().begin(), read.back().end(), '.', '/');
+    auto text = text_of(env, prefix, "prefix");
+    if (!text) return;
+    std::replace(text->begin(), text->end(), '.', '/');
+    read.push_back(std::move(*text));
     env->DeleteLocalRef(prefix);
   }
   Tables& t = tables();
@@ -240,11 +247,11 @@ void pass_over(JNIEnv* env, jclass, jobjectArray prefixes) {
 
 bool ebb_jni::register_sites(JNIEnv* env, jclass native) {
   const JNINativeMethod methods[] = {
-      method("siteHere", "(I)I", site_here),
-      method("siteIntern", "(Ljava/lang/String;)I", site_intern),
-      method("siteText", "(I)Ljava/lang/String;", site_text),
-      method("sitesWith", "(Ljava/lang/String;)[I", sites_with),
-      method("passOver", "([Ljava/lang/String;)V", pass_over),
+      method<site_here>("siteHere", "(I)I"),
+      method<site_intern>("siteIntern", "(Ljava/lang/String;)I"),
+      method<site_text>("siteText", "(I)Ljava/lang/String;"),
+      method<sites_with>("sitesWith", "(Ljava/lang/String;)[I"),
+      method<pass_over>("passOver", "([Ljava/lang/String;)V"),
   };
   return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
 }

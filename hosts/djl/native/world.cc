@@ -1,8 +1,13 @@
 // The context, devices and their budgets, safe points, and the JVM's collector.
 #include <malloc.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <vector>
 
 #include "jni_support.hpp"
@@ -28,57 +33,152 @@ std::uint64_t on_collect(void*, ebb_collection) {
 
 void on_warn(void*, const char* message) {
   JNIEnv* env = current_env();
-  if (env == nullptr || env->ExceptionCheck()) return;
-  jstring text = env->NewStringUTF(message);
-  if (text != nullptr) env->CallStaticVoidMethod(world().callbacks, world().warn, text);
+  jstring text = env == nullptr || env->ExceptionCheck() ? nullptr : env->NewStringUTF(message);
+  if (text == nullptr) {
+    if (env != nullptr) env->ExceptionClear();
+    std::fprintf(stderr, "[ebb] %s\n", message);
+    return;
+  }
+  env->CallStaticVoidMethod(world().callbacks, world().warn, text);
   env->DeleteLocalRef(text);
 }
 
-// What the core has given back: Java deletes it. Two longs each, its name and its tag.
-void on_end(void*, const ebb_ended* ended, size_t count) {
-  JNIEnv* env = current_env();
-  if (env == nullptr || env->ExceptionCheck()) return;
-  std::vector<jlong> pairs(2 * count);
-  for (size_t i = 0; i < count; ++i) {
-    pairs[2 * i] = static_cast<jlong>(ended[i].handle);
-    pairs[2 * i + 1] = static_cast<jlong>(ended[i].tag);
+// An exception that is under way steps aside, so that Java can be called.
+class Aside {
+ public:
+  explicit Aside(JNIEnv* env) : env_(env), pending_(env->ExceptionOccurred()) {
+    env->ExceptionClear();
   }
-  jlongArray given = env->NewLongArray(static_cast<jsize>(pairs.size()));
-  if (given == nullptr) return;
-  env->SetLongArrayRegion(given, 0, static_cast<jsize>(pairs.size()), pairs.data());
-  env->CallStaticVoidMethod(world().callbacks, world().end, given);
-  env->DeleteLocalRef(given);
+  ~Aside() {
+    if (pending_ == nullptr) return;
+    env_->Throw(pending_);
+    env_->DeleteLocalRef(pending_);
+  }
+
+ private:
+  JNIEnv* env_;
+  jthrowable pending_;
+};
+
+// What the core has given back and Java has not heard of, because it was out of memory or stack: it
+// hears at the next safe point. To hear of something twice does no harm (books.Adopted).
+struct Untold {
+  std::mutex lock;
+  std::vector<jlong> pairs;
+  std::atomic<bool> any = false;
+};
+Untold& untold() {
+  static Untold instance;
+  return instance;
+}
+
+void keep_for_later(const jlong* pairs, size_t count) noexcept try {
+  Untold& u = untold();
+  const std::lock_guard held(u.lock);
+  u.pairs.insert(u.pairs.end(), pairs, pairs + count);
+  u.any = true;
+} catch (const std::bad_alloc&) {
+  std::fprintf(stderr, "[ebb] %zu arrays are not given back: no memory to remember them\n",
+               count / 2);
+}
+
+// Java deletes these. Two longs each, its name and its tag.
+void tell(const jlong* pairs, size_t count) {
+  JNIEnv* env = current_env();
+  if (env == nullptr) return keep_for_later(pairs, count);
+  const Aside aside(env);
+  jlongArray given = to_java(env, pairs, static_cast<jsize>(count));
+  if (given != nullptr && !env->ExceptionCheck()) {
+    env->CallStaticVoidMethod(world().callbacks, world().end, given);
+  }
+  if (env->ExceptionCheck()) {
+    env->ExceptionClear();
+    keep_for_later(pairs, count);
+  }
+  if (given != nullptr) env->DeleteLocalRef(given);
+}
+
+void tell_untold() {
+  Untold& u = untold();
+  if (!u.any) return;
+  std::vector<jlong> pairs;
+  {
+    const std::lock_guard held(u.lock);
+    pairs.swap(u.pairs);
+    u.any = false;
+  }
+  tell(pairs.data(), pairs.size());
+}
+
+void on_end(void*, const ebb_ended* ended, size_t count) {
+  constexpr size_t kMost = 512;
+  std::array<jlong, 2 * kMost> pairs;
+  for (size_t from = 0; from < count; from += kMost) {
+    const size_t some = std::min(kMost, count - from);
+    for (size_t i = 0; i < some; ++i) {
+      pairs[2 * i] = static_cast<jlong>(ended[from + i].handle);
+      pairs[2 * i + 1] = static_cast<jlong>(ended[from + i].tag);
+    }
+    tell(pairs.data(), 2 * some);
+  }
 }
 
 // ---- opening
 
+// A class for as long as the process lives. Null, nothing pending: this JVM has none, or no room for it.
+jclass kept_class(JNIEnv* env, const char* name) {
+  jclass found = env->FindClass(name);
+  env->ExceptionClear();
+  auto kept = found == nullptr ? nullptr : static_cast<jclass>(env->NewGlobalRef(found));
+  env->ExceptionClear();
+  return kept;
+}
+
+jmethodID method_of(JNIEnv* env, jclass type, const char* name, const char* signature) {
+  jmethodID method = env->GetStaticMethodID(type, name, signature);
+  env->ExceptionClear();
+  return method;
+}
+
 bool find_callbacks(JNIEnv* env) {
   World& w = world();
-  jclass callbacks = env->FindClass("dev/ebb/djl/core/Callbacks");
-  if (callbacks == nullptr) return false;
-  w.callbacks = static_cast<jclass>(env->NewGlobalRef(callbacks));
-  w.collect = env->GetStaticMethodID(callbacks, "collect", "()V");
-  w.warn = env->GetStaticMethodID(callbacks, "warn", "(Ljava/lang/String;)V");
-  w.end = env->GetStaticMethodID(callbacks, "end", "([J)V");
+  if (w.callbacks == nullptr) w.callbacks = kept_class(env, "dev/ebb/djl/core/Callbacks");
+  if (w.callbacks == nullptr) return false;
+  w.collect = method_of(env, w.callbacks, "collect", "()V");
+  w.warn = method_of(env, w.callbacks, "warn", "(Ljava/lang/String;)V");
+  w.end = method_of(env, w.callbacks, "end", "([J)V");
   return w.collect != nullptr && w.warn != nullptr && w.end != nullptr;
 }
 
 // The JDK's own way to wait for its reference handler. Where it is missing Java waits by itself.
 void find_reference_handler(JNIEnv* env) {
   World& w = world();
-  jclass reference = env->FindClass("java/lang/ref/Reference");
-  if (reference != nullptr) {
-    w.reference = static_cast<jclass>(env->NewGlobalRef(reference));
-    w.await_references = env->GetStaticMethodID(reference, "waitForReferenceProcessing", "()Z");
-    env->ExceptionClear();
-    w.has_pending = env->GetStaticMethodID(reference, "hasReferencePendingList", "()Z");
-    env->ExceptionClear();
-    w.pending_active = env->GetStaticFieldID(reference, "processPendingActive", "Z");
-  }
+  if (w.reference == nullptr) w.reference = kept_class(env, "java/lang/ref/Reference");
+  if (w.reference == nullptr) return;
+  w.await_references = method_of(env, w.reference, "waitForReferenceProcessing", "()Z");
+  w.has_pending = method_of(env, w.reference, "hasReferencePendingList", "()Z");
+  w.pending_active = env->GetStaticFieldID(w.reference, "processPendingActive", "Z");
   env->ExceptionClear();
 }
 
-void find_attachment(JNIEnv* env);
+// A direct buffer has a field for what has to live as long as its memory; its views inherit it.
+void find_attachment(JNIEnv* env) {
+  World& w = world();
+  if (w.direct_buffer == nullptr) w.direct_buffer = kept_class(env, "java/nio/DirectByteBuffer");
+  if (w.direct_buffer == nullptr) return;
+  w.attachment = env->GetFieldID(w.direct_buffer, "att", "Ljava/lang/Object;");
+  env->ExceptionClear();
+}
+
+// What collecting for an interrupted thread needs.
+void find_interrupt(JNIEnv* env) {
+  World& w = world();
+  if (w.thread == nullptr) w.thread = kept_class(env, "java/lang/Thread");
+  if (w.thread == nullptr) return;
+  w.current_thread = method_of(env, w.thread, "currentThread", "()Ljava/lang/Thread;");
+  w.interrupt = env->GetMethodID(w.thread, "interrupt", "()V");
+  env->ExceptionClear();
+}
 
 // Files and lines of stacks. A JVM that refuses leaves them out.
 void want_lines(jvmtiEnv* jvmti) {
@@ -91,9 +191,14 @@ void want_lines(jvmtiEnv* jvmti) {
 void open(JNIEnv* env, jclass) {
   World& w = world();
   if (w.context != 0) return;
-  if (!find_callbacks(env)) return;
+  if (!find_callbacks(env)) {
+    raise(env, "dev/ebb/djl/EbbException",
+          "[ebb] dev.ebb.djl.core.Callbacks is not what it should be");
+    return;
+  }
   find_reference_handler(env);
   find_attachment(env);
+  find_interrupt(env);
   if (w.vm->GetEnv(reinterpret_cast<void**>(&w.jvmti), JVMTI_VERSION_1_2) != JNI_OK) {
     w.jvmti = nullptr;
   }
@@ -113,11 +218,12 @@ void open(JNIEnv* env, jclass) {
 // ---- devices
 
 jint device_open(JNIEnv* env, jclass, jstring name, jlong budget, jboolean strict) {
-  const std::string text = text_of(env, name);
+  const auto text = text_of(env, name, "name");
+  if (!text || !allow(env, budget >= 0, "[budget] less than nothing")) return 0;
   ebb_device_options options{};
   options.size = sizeof options;
   options.kind = EBB_DEVICE_FOREIGN;
-  options.name = text.c_str();
+  options.name = text->c_str();
   options.budget = static_cast<std::uint64_t>(budget);
   options.mode = strict ? EBB_BUDGET_HARD : EBB_BUDGET_SOFT;
   ebb_device device = 0;
@@ -126,6 +232,7 @@ jint device_open(JNIEnv* env, jclass, jstring name, jlong budget, jboolean stric
 }
 
 void device_budget(JNIEnv* env, jclass, jint device, jlong bytes, jboolean strict) {
+  if (!allow(env, bytes >= 0, "[budget] less than nothing")) return;
   check(env,
         ebb_device_set_budget(static_cast<ebb_device>(device), static_cast<std::uint64_t>(bytes),
                               strict ? EBB_BUDGET_HARD : EBB_BUDGET_SOFT));
@@ -137,10 +244,7 @@ jlongArray device_describe(JNIEnv* env, jclass, jint device) {
   if (!check(env, ebb_device_describe(static_cast<ebb_device>(device), &info))) return nullptr;
   const jlong values[] = {static_cast<jlong>(info.in_use), static_cast<jlong>(info.committed),
                           static_cast<jlong>(info.peak_committed), static_cast<jlong>(info.budget)};
-  constexpr jsize kCount = sizeof values / sizeof *values;
-  jlongArray result = env->NewLongArray(kCount);
-  if (result != nullptr) env->SetLongArrayRegion(result, 0, kCount, values);
-  return result;
+  return to_java(env, values, sizeof values / sizeof *values);
 }
 
 jlong memory_limit(JNIEnv* env, jclass) {
@@ -151,7 +255,8 @@ jlong memory_limit(JNIEnv* env, jclass) {
 
 jlong parse_bytes(JNIEnv* env, jclass, jstring text) {
   std::uint64_t bytes = 0;
-  check(env, ebb_parse_bytes(text_of(env, text).c_str(), &bytes));
+  if (const auto size = text_of(env, text, "text"))
+    check(env, ebb_parse_bytes(size->c_str(), &bytes));
   return static_cast<jlong>(bytes);
 }
 
@@ -164,13 +269,18 @@ void trace(JNIEnv* env, jclass, jint level) {
 }
 
 void safe_point(JNIEnv* env, jclass) {
+  tell_untold();
   check(env, ebb_safe_point(world().context, 0, 0, 0, nullptr));
 }
 
 // The same where a budget that cannot be kept is the next safe point's business.
-void drain(JNIEnv*, jclass) { ebb_safe_point(world().context, 0, 0, 0, nullptr); }
+void drain(JNIEnv*, jclass) {
+  tell_untold();
+  ebb_safe_point(world().context, 0, 0, 0, nullptr);
+}
 
-void walk(JNIEnv*, jclass, jlong manager, jint visited) {
+void walk(JNIEnv* env, jclass, jlong manager, jint visited) {
+  if (!allow(env, manager != 0 && visited >= 0, "[ebb] no walk visits less than nothing")) return;
   ebb_walk(world().context, static_cast<std::uint64_t>(manager),
            static_cast<std::uint64_t>(visited), nullptr);
 }
@@ -196,7 +306,8 @@ jboolean trim_malloc(JNIEnv*, jclass) {
 
 // ---- the JVM's collector
 
-jboolean is_initialized(JNIEnv*, jclass, jclass type) {
+jboolean is_initialized(JNIEnv* env, jclass, jclass type) {
+  if (!given(env, type, "type")) return JNI_FALSE;
   jint status = 0;
   jvmtiEnv* jvmti = world().jvmti;
   return jvmti != nullptr && jvmti->GetClassStatus(type, &status) == JVMTI_ERROR_NONE &&
@@ -209,10 +320,11 @@ jboolean force_collection(JNIEnv*, jclass) {
 }
 
 void interrupt_this_thread(JNIEnv* env) {
-  jclass type = env->FindClass("java/lang/Thread");
-  jmethodID current = env->GetStaticMethodID(type, "currentThread", "()Ljava/lang/Thread;");
-  jmethodID interrupt = env->GetMethodID(type, "interrupt", "()V");
-  env->CallVoidMethod(env->CallStaticObjectMethod(type, current), interrupt);
+  const World& w = world();
+  jobject thread = env->CallStaticObjectMethod(w.thread, w.current_thread);
+  if (thread == nullptr) return;
+  env->CallVoidMethod(thread, w.interrupt);
+  env->DeleteLocalRef(thread);
 }
 
 // Returns when every cleared reference is on its queue; false if the JDK has no such call. That call
@@ -220,17 +332,21 @@ void interrupt_this_thread(JNIEnv* env) {
 // it made an array.
 jboolean await_references(JNIEnv* env, jclass) {
   const World& w = world();
-  if (w.await_references == nullptr) return JNI_FALSE;
-  bool interrupted = false;
-  for (bool more = true; more;) {
+  if (w.await_references == nullptr || w.current_thread == nullptr || w.interrupt == nullptr) {
+    return JNI_FALSE;
+  }
+  constexpr int kTries = 100;  // a call that always fails is no way to wait
+  int interruptions = 0;
+  for (bool more = true; more && interruptions < kTries;) {
     more = env->CallStaticBooleanMethod(w.reference, w.await_references);
     if (env->ExceptionCheck()) {
       env->ExceptionClear();
-      interrupted = more = true;
+      ++interruptions;
+      more = true;
     }
   }
-  if (interrupted) interrupt_this_thread(env);
-  return JNI_TRUE;
+  if (interruptions > 0) interrupt_this_thread(env);
+  return interruptions < kTries;
 }
 
 jboolean references_arriving(JNIEnv* env, jclass) {
@@ -240,66 +356,27 @@ jboolean references_arriving(JNIEnv* env, jclass) {
          env->CallStaticBooleanMethod(w.reference, w.has_pending);
 }
 
-// ---- buffers
-
-// A direct buffer has a field for what has to live as long as its memory; its views inherit it.
-void find_attachment(JNIEnv* env) {
-  World& w = world();
-  jclass buffer = env->FindClass("java/nio/DirectByteBuffer");
-  if (buffer != nullptr) {
-    w.direct_buffer = static_cast<jclass>(env->NewGlobalRef(buffer));
-    w.attachment = env->GetFieldID(buffer, "att", "Ljava/lang/Object;");
-  }
-  env->ExceptionClear();
-}
-
-jboolean keep_with(JNIEnv* env, jclass, jobject buffer, jobject kept) {
-  const World& w = world();
-  if (w.attachment == nullptr || !env->IsInstanceOf(buffer, w.direct_buffer)) return JNI_FALSE;
-  if (env->GetObjectField(buffer, w.attachment) != nullptr) return JNI_FALSE;
-  env->SetObjectField(buffer, w.attachment, kept);
-  return JNI_TRUE;
-}
-
-jobject allocate(JNIEnv* env, jclass, jlong bytes) {
-  void* memory = std::calloc(1, static_cast<std::size_t>(bytes > 0 ? bytes : 1));
-  if (memory == nullptr) {
-    raise(env, "java/lang/OutOfMemoryError", "[ebb] no memory to pass Java data to the engine");
-    return nullptr;
-  }
-  jobject buffer = env->NewDirectByteBuffer(memory, bytes);
-  if (buffer == nullptr) std::free(memory);
-  return buffer;
-}
-
-void release(JNIEnv* env, jclass, jobject buffer) {
-  std::free(env->GetDirectBufferAddress(buffer));
-}
-
 }  // namespace
 
 bool ebb_jni::register_world(JNIEnv* env, jclass native) {
   const JNINativeMethod methods[] = {
-      method("open", "()V", open),
-      method("deviceOpen", "(Ljava/lang/String;JZ)I", device_open),
-      method("deviceBudget", "(IJZ)V", device_budget),
-      method("deviceDescribe", "(I)[J", device_describe),
-      method("memoryLimit", "()J", memory_limit),
-      method("parseBytes", "(Ljava/lang/String;)J", parse_bytes),
-      method("reclaim", "(Z)V", reclaim),
-      method("trace", "(I)V", trace),
-      method("safePoint", "()V", safe_point),
-      method("drain", "()V", drain),
-      method("walk", "(JI)V", walk),
-      method("makeRoom", "(IJ)Ljava/lang/String;", make_room),
-      method("isInitialized", "(Ljava/lang/Class;)Z", is_initialized),
-      method("trimMalloc", "()Z", trim_malloc),
-      method("forceCollection", "()Z", force_collection),
-      method("awaitReferences", "()Z", await_references),
-      method("referencesArriving", "()Z", references_arriving),
-      method("keepWith", "(Ljava/nio/ByteBuffer;Ljava/lang/Object;)Z", keep_with),
-      method("allocate", "(J)Ljava/nio/ByteBuffer;", allocate),
-      method("release", "(Ljava/nio/ByteBuffer;)V", release),
+      method<open>("open", "()V"),
+      method<device_open>("deviceOpen", "(Ljava/lang/String;JZ)I"),
+      method<device_budget>("deviceBudget", "(IJZ)V"),
+      method<device_describe>("deviceDescribe", "(I)[J"),
+      method<memory_limit>("memoryLimit", "()J"),
+      method<parse_bytes>("parseBytes", "(Ljava/lang/String;)J"),
+      method<reclaim>("reclaim", "(Z)V"),
+      method<trace>("trace", "(I)V"),
+      method<safe_point>("safePoint", "()V"),
+      method<drain>("drain", "()V"),
+      method<walk>("walk", "(JI)V"),
+      method<make_room>("makeRoom", "(IJ)Ljava/lang/String;"),
+      method<is_initialized>("isInitialized", "(Ljava/lang/Class;)Z"),
+      method<trim_malloc>("trimMalloc", "()Z"),
+      method<force_collection>("forceCollection", "()Z"),
+      method<await_references>("awaitReferences", "()Z"),
+      method<references_arriving>("referencesArriving", "()Z"),
   };
   return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
 }

@@ -31,8 +31,14 @@ public final class Adopted {
 
     /** The watch that the core knows by this name and tag; null if it is not there any more. */
     public static synchronized Watch take(long core, int tag) {
-        Watch found = byTag[tag];
+        Watch found = tag >= 0 && tag < used ? byTag[tag] : null;
         return found != null && found.core == core && remove(found) ? found : null;
+    }
+
+    static synchronized void remove(Watch[] births, int from, int count) {
+        for (int i = from; i < from + count; i++) {
+            remove(births[i]);
+        }
     }
 
     static synchronized boolean remove(Watch watch) {

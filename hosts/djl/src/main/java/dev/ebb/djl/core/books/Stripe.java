@@ -104,10 +104,18 @@ public final class Stripe {
     }
 
     private void addNotice(Watch dead) {
-        ends[RECLAIMED][ending[RECLAIMED]++] = dead.core;
-        if (ending[RECLAIMED] == BATCH) {
+        add(dead.core, RECLAIMED);
+        if (ending[RECLAIMED] >= BATCH) {
             giveNotice();
         }
+    }
+
+    /** To those that the core has to hear of. There is room: what could not be passed on waits for the next time. */
+    private void add(long handle, int reason) {
+        if (ending[reason] == ends[reason].length) {
+            ends[reason] = Arrays.copyOf(ends[reason], 2 * ending[reason]);
+        }
+        ends[reason][ending[reason]++] = handle;
     }
 
     /** The core has ended it; false if somebody else had. */
@@ -138,8 +146,8 @@ public final class Stripe {
         if (adopted && reason == RECLAIMED) {
             addNotice(watch); // freed just before it was booked: the core finds nothing to delete
         } else if (adopted) {
-            ends[reason][ending[reason]++] = watch.core;
-            moved(watch.bytes, ending[reason] == BATCH);
+            add(watch.core, reason);
+            moved(watch.bytes, ending[reason] >= BATCH);
         } else {
             strike((int) watch.core);
             bookGone(watch, reason);
@@ -179,12 +187,11 @@ public final class Stripe {
     }
 
     private void bookGone() {
-        for (int from = 0; from < going; from += BATCH) {
-            int count = Math.min(BATCH, going - from);
-            System.arraycopy(gone, from * SPEC, specs, 0, count * SPEC);
+        for (int count; going > 0; going -= count) {
+            count = Math.min(BATCH, going);
+            System.arraycopy(gone, (going - count) * SPEC, specs, 0, count * SPEC);
             Native.adopt(specs, count, handles);
         }
-        going = 0;
     }
 
     /** {@code how}: its tag, or what says that it has ended, as native/books.cc has it. */
@@ -203,26 +210,34 @@ public final class Stripe {
         }
     }
 
+    /** Each batch that the core has heard of is gone from here, so that one that fails is tried again with the next flush. */
     synchronized void flush() {
         bookGone();
         adopt();
         for (int reason = DISPOSED; reason <= REGION; reason++) {
-            if (ending[reason] != 0) {
-                Native.end(ends[reason], ending[reason], reason);
+            for (int count; ending[reason] > 0; ending[reason] -= count) {
+                count = takeLast(reason);
+                Native.end(handles, count, reason);
             }
-            ending[reason] = 0;
         }
         giveNotice();
         movedBytes = 0;
     }
 
+    /** Copies the last of what ended to {@code handles}; how many. */
+    private int takeLast(int reason) {
+        int count = Math.min(BATCH, ending[reason]);
+        System.arraycopy(ends[reason], ending[reason] - count, handles, 0, count);
+        return count;
+    }
+
     /** What the core allows inside a collection: only death notices. */
     private synchronized void giveNotice() {
-        if (ending[RECLAIMED] != 0) {
-            Native.orphan(ends[RECLAIMED], ending[RECLAIMED]);
+        for (int count; ending[RECLAIMED] > 0; ending[RECLAIMED] -= count) {
+            count = takeLast(RECLAIMED);
+            Native.orphan(handles, count);
             noticed = true;
         }
-        ending[RECLAIMED] = 0;
     }
 
     /** All that there are. Whether the core has any that it has not been asked to end yet. */
@@ -238,10 +253,10 @@ public final class Stripe {
     }
 
     private void adopt() {
-        for (int from = 0; from < born; from += BATCH) {
-            adopt(from, Math.min(BATCH, born - from));
+        for (int count; born > 0; born -= count) {
+            count = Math.min(BATCH, born);
+            adopt(born - count, count);
         }
-        born = 0;
     }
 
     private void adopt(int from, int count) {
@@ -249,7 +264,15 @@ public final class Stripe {
         for (int i = 0; i < count; i++) {
             specify(births[from + i], births[from + i].tag, specs, i);
         }
-        Native.adopt(specs, count, handles);
+        boolean booked = false;
+        try {
+            Native.adopt(specs, count, handles);
+            booked = true;
+        } finally {
+            if (!booked) {
+                Adopted.remove(births, from, count);
+            }
+        }
         for (int i = 0; i < count; i++) {
             births[from + i].core = handles[i];
             births[from + i].state = Watch.ADOPTED;

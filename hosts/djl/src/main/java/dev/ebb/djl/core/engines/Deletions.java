@@ -31,8 +31,15 @@ public final class Deletions {
     private void send() {
         int all = count;
         count = 0;
-        if (all != 0) {
+        if (all == 0) {
+            return;
+        }
+        try {
             adapter.deleteAll(handles, all);
+        } catch (RuntimeException | OutOfMemoryError e) { // it has deleted none
+            for (int i = 0; i < all; i++) {
+                adapter.delete(handles[i]);
+            }
         }
     }
 }

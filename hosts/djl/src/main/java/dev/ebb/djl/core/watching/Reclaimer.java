@@ -126,18 +126,29 @@ public final class Reclaimer {
         }
     }
 
-    /** What the core has ended: its name and its tag of each. */
+    /**
+     * What the core has ended: its name and its tag of each. One that cannot be deleted keeps no other; what is said here
+     * twice is deleted once.
+     */
     public static void delete(long[] ended) {
         try {
             for (int i = 0; i < ended.length; i += 2) {
                 Watch dead = Adopted.take(ended[i], (int) ended[i + 1]);
                 if (dead != null && dead.stripe.reclaimed(dead)) {
-                    dead.owner.forget(dead);
-                    dead.deleteSoon();
+                    delete(dead);
                 }
             }
         } finally {
             Deletions.flush();
+        }
+    }
+
+    private static void delete(Watch dead) {
+        try {
+            dead.owner.forget(dead);
+            dead.deleteSoon();
+        } catch (RuntimeException e) {
+            Messages.say("an array could not be deleted: " + e);
         }
     }
 
