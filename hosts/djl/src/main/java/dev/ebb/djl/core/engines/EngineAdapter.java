@@ -72,8 +72,14 @@ public abstract class EngineAdapter {
         }
     }
 
-    /** Frees what a handle names. */
-    public abstract void delete(Object handle);
+    /** Frees what a handle names: by its own close, unless the engine has another way. */
+    public void delete(Object handle) {
+        try {
+            ((AutoCloseable) handle).close();
+        } catch (Exception e) {
+            throw Reflection.unexpected(e);
+        }
+    }
 
     /** The same by the next {@link Deletions#flush} of this thread. */
     public void deleteSoon(Object handle) {

@@ -1,6 +1,5 @@
 package dev.ebb.djl.core.engines;
 
-import dev.ebb.djl.core.Reflection;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 
@@ -20,15 +19,6 @@ final class OnnxAdapter extends EngineAdapter {
         shape = infoType.getMethod("getShape");
         elementType = infoType.getField("type");
         elementBytes = elementType.getType().getField("size");
-    }
-
-    @Override
-    public void delete(Object handle) {
-        try {
-            ((AutoCloseable) handle).close();
-        } catch (Exception e) {
-            throw Reflection.unexpected(e);
-        }
     }
 
     @Override
