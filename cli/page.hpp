@@ -21,6 +21,8 @@ struct Played {
   }
   History history;
   Analysis analysis;
+  bool overview =
+      false;  // without its events: what devices held over time, and who lives at the end
 };
 
 // One recording, or two to be compared, the earlier first. JSON. `live`: ask again, there will be

@@ -46,6 +46,10 @@ std::string packed(const std::vector<Sparse>& series) {
   return base64(out.bytes());
 }
 
+const std::string kOverview =
+    "What devices held, and who lives at the end. Growth, peaks, what was made and blocks are "
+    "being read: they come by themselves.";
+
 class DataWriter {
  public:
   DataWriter(JsonWriter& json, const Played& played)
@@ -80,7 +84,8 @@ class DataWriter {
     json_.member("lost", replay_.lost());
     json_.member("ended", analysis.read.ended);
     json_.member("sampled", replay_.sampled());
-    json_.member("verdict", std::string_view(verdict(analysis)));
+    json_.member("overview", played_.overview);
+    json_.member("verdict", std::string_view(played_.overview ? kOverview : verdict(analysis)));
     json_.member("growing", analysis.total.growing || !analysis.growing().empty());
     json_.member("perSecond", analysis.total.per_second);
     json_.member("level", analysis.total.level);

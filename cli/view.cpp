@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "cli/follower.hpp"
+#include "cli/opened_recording.hpp"
 #include "ebb/base/error.hpp"
 
 namespace ebb::cli {
@@ -127,9 +128,9 @@ std::string new_token() {
 namespace {
 
 View::Data data_of_file(const std::string& file) {
-  const auto whole = std::make_shared<const Played>(file);
-  return [file, whole](const Span& span) {
-    if (span.whole()) return page_data({whole.get()});
+  const auto opened = std::make_shared<OpenedRecording>(file);
+  return [file, opened](const Span& span) {
+    if (span.whole()) return opened->data();
     const Played part(file, span);
     return page_data({&part});
   };

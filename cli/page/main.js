@@ -36,7 +36,7 @@ function describe(recordings) {
   const verdict = byId("verdict");
   verdict.textContent = recordings.length === 1 ? last.verdict.trimEnd() :
     recordings.map((r, i) => `${i === 0 ? "before" : "after"}: ${r.verdict.trimEnd()}`).join("\n");
-  verdict.className = last.growing ? "grows" : "flat";
+  verdict.className = last.overview ? "" : last.growing ? "grows" : "flat";
   const first = recordings[0], two = recordings.length > 1;
   const figure = (name, of, show) => make("div", {}, make("dt", {}, name), make("dd", {}, two ? `${show(of(first))} → ${show(of(last))}` : show(of(last))));
   byId("figures").replaceChildren(

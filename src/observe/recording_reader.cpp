@@ -104,6 +104,7 @@ class SegmentReader {
       case BlockType::kSites:
         return tell_sites(in);
       case BlockType::kEvents:
+        if (!visitor_.wants_events()) return;
         decoder_.begin_block(in);
         while (!in.at_end()) visitor_.on_event(decoder_.decode(in));
         return;

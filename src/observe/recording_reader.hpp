@@ -18,6 +18,9 @@ class RecordingVisitor {
  public:
   virtual ~RecordingVisitor() = default;
 
+  // Asked before each block of events: false skips it. What is left tells what was held over time,
+  // and who lived at checkpoints, in a fraction of the time.
+  virtual bool wants_events() { return true; }
   // At the beginning of each segment, and where the mode changes.
   virtual void on_meta(const Meta&) {}
   virtual void on_device(const DeviceEntry&) {}

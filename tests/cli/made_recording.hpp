@@ -26,8 +26,7 @@ class MadeRecording final : public observe::LiveSource {
 
   // Returns its name.
   std::uint64_t make(std::string_view site, std::uint64_t bytes) {
-    const std::uint64_t slot = next_slot_++;
-    const TraceEvent birth{.id = std::uint64_t{1} << 24 | slot,
+    const TraceEvent birth{.id = new_handle(),
                            .bytes = bytes,
                            .storage = taken(bytes),
                            .site = site.empty() ? 0 : SiteTable::instance().intern(site),
@@ -36,6 +35,7 @@ class MadeRecording final : public observe::LiveSource {
                            .device = 1,
                            .flags = kWithStorage,
                            .time = time_};
+    newest_ = birth.id;
     live_[birth.id] = {.birth = birth, .rank = 2, .dims = {32, 784}};
     writer_.add(1, birth);
     ++books_.created;
@@ -45,11 +45,12 @@ class MadeRecording final : public observe::LiveSource {
     return birth.id;
   }
   // The newest.
-  void end(Reason reason) { end(live_.rbegin()->first, reason); }
+  void end(Reason reason) { end(newest_, reason); }
   void end(std::uint64_t id, Reason reason) {
     TraceEvent event = live_.at(id).birth;
     live_.erase(id);
     free_[event.bytes].push_back(event.storage);
+    free_handles_.push_back(id);
     event.kind = kTensorEnded;
     event.site = 0;
     event.detail = static_cast<std::uint8_t>(reason);
@@ -91,6 +92,13 @@ class MadeRecording final : public observe::LiveSource {
     constexpr std::uint64_t kStep = 16 << 20;
     return (next_address_ - 0x7f0000000000 + kStep - 1) / kStep * kStep;
   }
+  // As a table of handles does: the slot that came free last, and its next generation but one.
+  std::uint64_t new_handle() {
+    if (free_handles_.empty()) return std::uint64_t{1} << 24 | next_slot_++;
+    const std::uint64_t handle = free_handles_.back() + (std::uint64_t{2} << 24);
+    free_handles_.pop_back();
+    return handle;
+  }
   // As a pool does: what came free last, of that size, or what was never used.
   std::uint64_t taken(std::uint64_t bytes) {
     std::vector<std::uint64_t>& free = free_[bytes];
@@ -109,7 +117,9 @@ class MadeRecording final : public observe::LiveSource {
   Books books_;
   observe::RecordingWriter writer_;
   std::uint64_t time_;
+  std::uint64_t newest_ = 0;
   std::uint64_t next_slot_ = 0;
+  std::vector<std::uint64_t> free_handles_;
 };
 
 // Twenty seconds: a temporary at each request; where it leaks, one tensor of 40 KB more each 10 ms.

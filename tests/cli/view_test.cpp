@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "cli/made_recording.hpp"
+#include "cli/opened_recording.hpp"
 #include "cli/top.hpp"
 #include "ebb/base/error.hpp"
 #include "support/expect_error.hpp"
@@ -136,6 +139,66 @@ TEST(TopTest, APictureFitsTheScreenAndObeysNoName) {
       at = end + 1;
     }
   }
+}
+
+TEST(OpenedRecordingTest, AnOverviewComesFirstAndAllOfItInTheEnd) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "large.ebbrec";
+  {
+    test::MadeRecording recording(file);
+    test::play_three_leaks(recording);
+  }
+  const Played all(file);
+  OpenedRecording opened(file, 0);
+  std::string data = opened.data();
+  const bool was_overview = data.find("\"overview\":true") != data.npos;
+  if (was_overview) {  // it may have been read by now
+    EXPECT_NE(data.find("\"live\":true"), data.npos) << "the page is to ask again";
+    EXPECT_NE(data.find("global.cache (Map)"), data.npos);
+  }
+  for (int i = 0; i < 6000 && data.find("\"overview\":true") != data.npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    data = opened.data();
+  }
+  EXPECT_EQ(data, page_data({&all}));
+}
+
+TEST(OpenedRecordingTest, WithoutEventsWhoLivesAtTheEndIsKnown) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "some.ebbrec";
+  {
+    test::MadeRecording recording(file);
+    test::play_server(recording, test::kLeak);
+  }
+  class WithoutEvents final : public observe::Replay {
+    bool wants_events() override { return false; }
+  };
+  WithoutEvents some;
+  observe::Replay all;
+  observe::read_recording(file, some);
+  observe::read_recording(file, all);
+  EXPECT_EQ(some.events(), 0u);
+  EXPECT_EQ(some.live_tensors(), all.live_tensors());
+  EXPECT_EQ(some.counters().size(), all.counters().size());
+  for (const auto& [site, books] : all.sites()) {
+    if (books.live_bytes == 0) continue;
+    EXPECT_EQ(some.sites().at(site).live_bytes, books.live_bytes) << all.site_text(site);
+  }
+}
+
+TEST(OpenedRecordingTest, OneThatIsNoLongerLookedAtIsNotReadToItsEnd) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "long.ebbrec";
+  {
+    test::MadeRecording recording(file);
+    test::play_many(recording, 200'000);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  { const Played all(file); }
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  const auto again = std::chrono::steady_clock::now();
+  { OpenedRecording opened(file, 0); }
+  EXPECT_LT(std::chrono::steady_clock::now() - again, whole);
 }
 
 }  // namespace

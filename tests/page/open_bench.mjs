@@ -2,16 +2,18 @@
 // weigh: build/bench/page.json.
 //
 //   EBB_TOOL=build/release/bin/ebb EBB_MAKE_RECORDING=build/release/bench/make_recording node tests/page/open_bench.mjs
-import {execFileSync} from "node:child_process";
+import {execFileSync, spawn} from "node:child_process";
+import {once} from "node:events";
 import {mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {launched, makeRecording, tool} from "./support.mjs";
 
-const EVENTS = 1_000_000, RUNS = 5;
+const EVENTS = 1_000_000, MANY_EVENTS = 100_000_000, RUNS = 5;
 const folder = mkdtempSync(join(tmpdir(), "ebb-open-"));
-const recording = join(folder, "many.ebbrec"), html = join(folder, "many.html");
+const recording = join(folder, "a_million.ebbrec"), html = join(folder, "a_million.html");
+const many = join(folder, "many.ebbrec");
 const rows = [];
 
 function add(figure, ours, peer) {
@@ -25,6 +27,24 @@ const best = async (measure) => {
   for (let i = 0; i < RUNS; ++i) all.push(await measure());
   return Math.min(...all);
 };
+
+// The overview; the events are read meanwhile.
+async function untilServed(browser, file) {
+  const start = performance.now();
+  const viewer = spawn(tool, ["view", file]);
+  const [line] = await once(viewer.stdout.setEncoding("utf8"), "data");
+  const context = await browser.newContext({viewport: {width: 1280, height: 1000}});
+  const page = await context.newPage();
+  await page.goto(/http:\S+/.exec(line)[0]);
+  await page.waitForSelector("#sites tbody tr");
+  await page.keyboard.press("2");
+  await page.waitForSelector("#cuts [data-cut=peak][aria-pressed=true]");
+  const taken = performance.now() - start;
+  await context.close();
+  viewer.kill();
+  await once(viewer, "exit");
+  return taken;
+}
 
 const browser = await launched();
 try {
@@ -49,6 +69,9 @@ try {
   add("the same page: written by the tool, to 5 s (ms)", written, 5000);
   add("the same page: its size, to 20 MB", statSync(html).size, 20 * 2 ** 20);
   add("its recording: bytes an event on disk, places and sizes at random, to 8", statSync(recording).size / EVENTS, 8);
+  makeRecording(String(MANY_EVENTS), many);
+  const served = await best(() => untilServed(browser, many));
+  add("ebb view of 10^8 events: from its start to the first interaction in Chromium, to 5 s (ms)", served, 5000);
   add("the tool, as it is built, to 6 MB", statSync(tool).size, 6 * 2 ** 20);
 } finally {
   await browser.close();
