@@ -263,6 +263,21 @@ test('a program that is killed leaves what happened until then', async () => {
   assert.ok(seen.live >= 150, `${seen.live}`);
 });
 
+test('a program that ends in a handler of uncaught exceptions is spoken for', () => {
+  const file = join(folder, 'thrown.cjs');
+  writeFileSync(
+    file,
+    `const tf = require(${JSON.stringify(join(root, 'node_modules', '@tensorflow', 'tfjs'))});
+     process.on('uncaughtException', (error) => { throw error; });
+     globalThis.held = [];
+     setInterval(() => held.push(tf.zeros([1000])), 5);
+     setTimeout(() => { throw new Error('thrown'); }, 500);`,
+  );
+  const { stderr, status } = run(['run', '--out', 'thrown.ebbrec', file]);
+  assert.equal(status, 7, stderr);
+  assert.match(stderr, /ebb: .*\n[^]*it was ended by exit code 7/);
+});
+
 test('SIGUSR2 asks while it runs; SIGTERM ends it with a report', async () => {
   const out = join(folder, 'asked.ebbrec');
   const words = [cli, 'run', '--out', out, leaking('server.cjs')];

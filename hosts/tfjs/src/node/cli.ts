@@ -160,6 +160,8 @@ function plan(words: string[]): Plan {
 }
 
 /** Pressed again after this long, an interrupt is meant for a program that does not listen. */
+/** Node ends so, and asks no exit handler, where a handler of uncaught exceptions throws: TensorFlow.js's wasm backend has one. */
+const SILENT_EXIT = 7;
 const INSIST_MS = 1000;
 
 function run({ environment, program }: Plan): void {
@@ -190,6 +192,8 @@ function run({ environment, program }: Plan): void {
   child.on('error', (error) => fail(error.message));
   child.on('exit', (code, signal) => {
     if (file !== undefined && signal !== null) sayOfKilled(file, begun, signal);
+    if (file !== undefined && code === SILENT_EXIT)
+      sayOfKilled(file, begun, `exit code ${code}`, false);
     if (signal === null) process.exit(code ?? 1);
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);

@@ -4,18 +4,18 @@ import { statSync } from 'node:fs';
 import { findTool, readReportSync, writePage } from './tool';
 import { textOf, verdict } from './verdict';
 
-/** Says what the recording since `begun` shows, unless the program did before the signal ended it. */
-export function sayOfKilled(file: string, begun: number, signal: string): void {
+/** Says what the recording since `begun` shows, unless the program did before `cause` ended it. */
+export function sayOfKilled(file: string, begun: number, cause: string, saidIt = true): void {
   const tool = findTool();
   const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (tool === undefined || changed < begun) return;
   try {
     const report = readReportSync(tool, file);
-    if (report.ended) return;
+    if (report.ended && saidIt) return;
     const notLooked = 'those that were found while it ran';
     const heldBy = new Map(report.places.map((place) => [textOf(place), place.holder]));
     const notes = [
-      `it was ended by ${signal}`,
+      `it was ended by ${cause}`,
       `recording: ${file}    npx ebb report ${file}`,
       ...writePage(tool, file),
     ];

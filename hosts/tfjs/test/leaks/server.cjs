@@ -25,5 +25,6 @@ async function askItself(server) {
 
 tf.setBackend('wasm').then(() => {
   const server = http.createServer((request, response) => response.end(handle(request.url)));
+  server.keepAliveTimeout = 0; // a machine that stands still for seconds is no reason to hang up
   server.listen(0, () => askItself(server));
 });
