@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= dev
 SOAK_MINUTES ?= 10
 
-.PHONY: help deps build cuda cuda-all test-cuda node jvm spark demo demo-spark test coverage bench soak mutants specs format clean dist dist-test
+.PHONY: help deps build cuda cuda-all test-cuda node jvm spark demo demo-spark web-demo test coverage bench soak mutants specs format clean dist dist-test
 
 # npm in hosts/tfjs, with a Node that is new enough.
 NPM = PATH="$$(tools/ensure_node.sh):$$PATH" npm --prefix hosts/tfjs --silent run
@@ -54,6 +54,11 @@ demo: ## Train carelessly with reclaim off and on: a simulated host, MNIST in No
 
 demo-spark: ## Run a careless DJL job on a small Spark cluster of this machine's, without ebb-spark and with it
 	@$(MAKE) --no-print-directory spark DO=demo
+
+web-demo: node ## Serve a page on loopback that trains carelessly with webgl or webgpu, reclaim a switch on it
+	@tools/install_deps.sh wasm
+	@tools/build_web.sh
+	@PATH="$$(tools/ensure_node.sh):$$PATH" node hosts/tfjs/web/demo/serve.mjs
 
 test: deps ## Run every test and check, with a summary
 	@python3 tools/run_tests.py --jobs $(JOBS)

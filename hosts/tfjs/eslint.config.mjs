@@ -50,7 +50,7 @@ export default [
   },
   {
     // These run in pages and workers.
-    files: ['web/test/*.js', 'web/demo/*.js'],
+    files: ['web/*/*.js'],
     languageOptions: { globals: Object.fromEntries(PAGE.map((name) => [name, 'readonly'])) },
   },
   {

@@ -21,6 +21,7 @@ const CHROMIUM = [
 const LAVAPIPE = '/usr/share/vulkan/icd.d/lvp_icd.x86_64.json';
 
 const TYPES = {
+  '.css': 'text/css',
   '.html': 'text/html',
   '.js': 'text/javascript',
   '.mjs': 'text/javascript',
@@ -54,8 +55,8 @@ async function contents(path, extra, alone) {
   return existsSync(file) ? readFileSync(file) : undefined;
 }
 
-/** Serves the tests' files on loopback; `extra`: more of them, by path; `alone`: nothing but those. */
-export async function serve(extra = {}, { alone = false } = {}) {
+/** Serves the tests' files on loopback; `extra`: more of them, by path; `alone`: nothing but those; `port`: a certain one. */
+export async function serve(extra = {}, { alone = false, port = 0 } = {}) {
   const server = createServer(async ({ url }, response) => {
     const path = new URL(url, 'http://localhost').pathname;
     const found = path.includes('..') ? undefined : await contents(path, extra, alone);
@@ -63,7 +64,7 @@ export async function serve(extra = {}, { alone = false } = {}) {
     response.setHeader('content-type', TYPES[extname(path)] ?? 'text/plain');
     response.end(found);
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   return { server, origin: `http://127.0.0.1:${server.address().port}` };
 }
 
