@@ -1,5 +1,10 @@
 // Ragged tensors: row splits (where each row begins, and the end), and the values of all rows. What
 // comes out depends on the splits, so the kernels make the outputs.
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "ebb/base/checked.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {
@@ -9,6 +14,18 @@ constexpr std::size_t kRank = attribute_at("RaggedGather", "outputRaggedRank");
 
 void need_int32(const OpCall& call, std::size_t input) {
   if (call.input(input).dtype != DType::kInt32) call.fail_dtype(input, "int32");
+}
+
+// The axes of the indices, but for the last, are rows of equal length: their splits are int32, and
+// known before a device looks at anything.
+void check_rows(const OpCall& call, std::span<const std::int64_t> dims) {
+  std::int64_t rows = 1;
+  for (std::size_t axis = 0; axis + 1 < dims.size(); ++axis) {
+    rows = checked_mul(rows, dims[axis]);
+    const std::int64_t values = std::max(rows, checked_mul(rows, dims[axis + 1]));
+    call.check(values <= std::numeric_limits<std::int32_t>::max(),
+               "the result has {} values, at most 2^31 - 1 are allowed", values);
+  }
 }
 
 // nested splits..., dense values, indices
@@ -27,6 +44,7 @@ void gather(OpCall& call) {
   const std::int64_t out = rank + static_cast<std::int64_t>(splits) - 1;  // arithmetic: of inputs
   call.check(call.integer(kRank) == out, "outputRaggedRank was {}, {} is allowed for these indices",
              call.integer(kRank), out);
+  check_rows(call, call.input(splits + 1).shape.dims());
 }
 
 // starts, limits, deltas: scalars, or vectors of one length

@@ -1,6 +1,7 @@
 // libebb's half of CUDA without a GPU: over a plug-in that only pretends, and works later.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -9,6 +10,8 @@
 #include "cuda/fake_plugin.hpp"
 #include "ebb/ebb.hpp"
 #include "ebb/ops/functions.hpp"
+#include "ebb/ops/run.hpp"
+#include "ebb/ops/table.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
 
@@ -87,6 +90,25 @@ TEST_F(FakeCuda, AnOperationItDoesNotHaveSaysSo) {
   Session session({.device = "cuda:0"});
   const Tensor x = tensor({1.0f}, {1});
   EXPECT_ERROR(ops::relu(x), kUnsupported, "[Relu]", "cuda:0");
+}
+
+// What the host computes is copied there first; a result that cannot be named is refused before.
+TEST_F(FakeCuda, RefusesBeforeItCopiesToTheHost) {
+  Session session({.device = "cuda:0"});
+  const Context& context = session.context();
+  const auto made = [&](DType dtype, Shape shape) {
+    return context.make({.device = &session.device(), .dtype = dtype, .shape = shape});
+  };
+  const std::array inputs{made(DType::kInt32, {2}), made(DType::kFloat32, {1}),
+                          made(DType::kInt32, {std::int64_t{1} << 40, 0})};
+  const std::array attributes{2.0};
+  std::array<ops::OpResult, 4> results;
+  const std::uint64_t before = context.memory().books.created;
+  EXPECT_ERROR(ops::run({context, session.device(), 0, 0}, ops::op_id("RaggedGather"), inputs,
+                        attributes, results),
+               kInvalidArgument, "the result has 1099511627776 values");
+  EXPECT_EQ(context.memory().books.created, before);
+  for (const Handle handle : inputs) context.dispose(handle);
 }
 
 // ---- views
