@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <latch>
+#include <memory>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -22,6 +23,22 @@ constexpr std::size_t kMB = std::size_t{1} << 20;
 constexpr std::size_t kGranule = 64 << 10;
 
 static_assert(std::is_trivially_copyable_v<Block> && sizeof(Block) == 16, "returned in registers");
+
+// A thread has places for the caches of ten pools; what gives way to another is used again.
+TEST(ManyPools, OnOneThreadMakeNoMoreRecordsInTheEnd) {
+  SystemHeap heap;
+  std::vector<std::unique_ptr<Pool>> pools;
+  for (int i = 0; i < 16; ++i) pools.push_back(std::make_unique<Pool>(heap));
+  const auto metadata_after = [&](int rounds) {
+    std::size_t bytes = 0;
+    for (int round = 0; round < rounds; ++round)
+      for (const auto& pool : pools) pool->free(pool->allocate(100));
+    for (const auto& pool : pools) bytes += pool->stats().metadata;
+    return bytes;
+  };
+  const std::size_t early = metadata_after(20);
+  EXPECT_EQ(metadata_after(500), early);
+}
 
 TEST(SizeClasses, EachSizeGetsTheSmallestClassThatHoldsIt) {
   for (std::size_t bytes = 1; bytes <= detail::kSmallLimit; ++bytes) {
