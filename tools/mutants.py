@@ -280,7 +280,7 @@ def judge_all(numbered: list[tuple[int, Mutation]], jobs: int) -> int:
 
 def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool,
                suites: tuple[str, ...]) -> str:
-    """Those of one layer, against its first suites or its others. Why it cannot be done, or nothing."""
+    """Those of one layer, against its first suites or its others. Says why it cannot be done."""
     verdicts = read_verdicts()
 
     def is_due(mutation: Mutation) -> bool:
@@ -288,6 +288,7 @@ def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool,
         return unnoticed != first
 
     due = [(number, mutation) for number, mutation in numbered if is_due(mutation)]
+    due.sort(key=lambda each: places(each[1], TREE)[0].suffix == ".hpp")  # they compile much again
     wrong = judge.complaints_without_mutation(suites) if due else ""
     if wrong:
         return wrong
