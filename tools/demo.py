@@ -62,6 +62,9 @@ STEPS = [
          [sys.executable, ROOT / "tools/jvm.py", "prepare"], ("java", "npm", "kernels")),
     Step("jvm", "show", "MNIST training with DJL on the JVM",
          [sys.executable, ROOT / "tools/jvm.py", "demo", "--built"], ("jar",)),
+    Step("leak", "show", "ebb run on a server that leaks: which line, what holds it, and a page to open",
+         ["node", "hosts/tfjs/dist/node/cli.js", "run", "--out", "build/demo/server.ebbrec",
+          "hosts/tfjs/test/leaks/server.cjs"], ("addon",)),
 ]
 BY_NAME = {step.name: step for step in STEPS}
 
@@ -72,9 +75,10 @@ def say(text: str) -> None:
 
 
 def environment(step: Step) -> dict[str, str]:
-    if step.name != "node":
+    if step.name not in ("node", "leak"):
         return dict(os.environ)
-    return {**os.environ, "PATH": f"{node_folder()}{os.pathsep}{os.environ['PATH']}"}
+    return {**os.environ, "PATH": f"{node_folder()}{os.pathsep}{os.environ['PATH']}",
+            "LEAK": "1", "SECONDS": "8"}
 
 
 def command_of(step: Step) -> list[str]:
@@ -88,6 +92,7 @@ def run(step: Step) -> bool:
     start = time.monotonic()
     if step.lane == "show":
         print(flush=True)
+        (ROOT / "build/demo").mkdir(parents=True, exist_ok=True)
         done = subprocess.run(command_of(step), cwd=ROOT, env=environment(step))
         print(flush=True)
     else:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every benchmark of build/release/bench, tests/page, hosts/tfjs/bench and hosts/djl from the root.
+"""Runs every benchmark of build/release/bench, bench, tests/page, hosts/tfjs/bench and hosts/djl from the root.
 
 Each writes build/bench/NAME.json.
 """
@@ -20,6 +20,7 @@ def programs() -> dict[str, list]:
             | {"page": ["sh", "-c", "npm --prefix tests/page ci --silent && "
                         "EBB_TOOL=build/release/bin/ebb EBB_MAKE_RECORDING=build/release/bench/make_recording "
                         "node tests/page/open_bench.mjs"]}
+            | {"memray": [sys.executable, ROOT / "bench/memray_loop.py"]}
             | {"jvm": [sys.executable, ROOT / "tools/jvm.py", "bench"]})
 
 

@@ -99,6 +99,8 @@ test('options are checked, and say what is allowed', () => {
     ['run', '--max', 'much', 'a.js'],
     ['run', '--out', '/nowhere/x.ebbrec', 'a.js'],
     ['run', '--mode'],
+    ['run', 'missing.js'],
+    ['run', '--out', 'x.ebbrec', './no/such/program'],
     ['run'],
     ['--mode', 'full', 'a.js'],
   ]) {
@@ -106,6 +108,8 @@ test('options are checked, and say what is allowed', () => {
     assert.equal(status, 2, `${words}: ${stderr}`);
     assert.match(stderr, /^ebb: .*\n\nUsage/s);
   }
+  for (const name of ['missing.ebbrec', 'missing.html', 'x.ebbrec', 'program.ebbrec'])
+    assert.equal(existsSync(join(folder, name)), false, name);
 });
 
 test('what the tool reads back is what the books say, in each mode', async () => {

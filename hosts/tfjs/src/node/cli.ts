@@ -2,7 +2,7 @@
 // `ebb run app.js`: a program with reclaim on and recorded, unchanged. `ebb app.js`: reclaim alone. The rest is the
 // tool's, which reads recordings.
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -118,6 +118,17 @@ function recordingOf(program: string[], asked: string | undefined): string {
   }
 }
 
+/** Before anything is recorded of it: as Node looks for its program. One that begins with an option is Node's to judge. */
+function isThere(program: string): boolean {
+  if (program.startsWith('-')) return true;
+  try {
+    require.resolve(resolve(program));
+    return true;
+  } catch {
+    return existsSync(program) && !statSync(program).isDirectory();
+  }
+}
+
 /** Options of ours stand before the program; the rest is the program's. */
 function plan(words: string[]): Plan {
   const recorded = words[0] === 'run';
@@ -149,6 +160,7 @@ function plan(words: string[]): Plan {
   const program = words.slice(words[at] === '--' ? at + 1 : at);
   const [file, ...rest] = program;
   if (file === undefined) fail('no program given.');
+  if (recorded && !isThere(file)) fail(`there is no program ${file}.`);
   if (recorded) environment.EBB_RECORD_OUT = recordingOf(program, environment.EBB_RECORD_OUT);
   const misplaced = rest.find((word) => OURS.test(word));
   if (misplaced !== undefined && words[at] !== '--') {
@@ -159,9 +171,9 @@ function plan(words: string[]): Plan {
   return { environment, program };
 }
 
-/** Pressed again after this long, an interrupt is meant for a program that does not listen. */
 /** Node ends so, and asks no exit handler, where a handler of uncaught exceptions throws: TensorFlow.js's wasm backend has one. */
 const SILENT_EXIT = 7;
+/** Pressed again after this long, an interrupt is meant for a program that does not listen. */
 const INSIST_MS = 1000;
 
 function run({ environment, program }: Plan): void {

@@ -91,12 +91,18 @@ export async function findHoldings(groups: object[][], force: boolean): Promise<
   }
 }
 
+/** The line that says what went wrong: Node writes a stack and its version after it. */
+function complaintIn(text: string): string {
+  const lines = text.trim().split('\n');
+  return lines.find((line) => /\berror\b/i.test(line)) ?? lines.at(-1) ?? '';
+}
+
 /** The same where nothing can be awaited any more. */
 export function findHoldingsSync(groups: object[][], force: boolean): Holding[][] {
   const folder = takeSnapshot(groups, force);
   try {
     const { status, stdout, stderr } = spawnSync(...readerCall(folder));
-    if (status !== 0) throw new Error(String(stderr).trim().split('\n').at(-1));
+    if (status !== 0) throw new Error(complaintIn(String(stderr)));
     return JSON.parse(String(stdout)) as Holding[][];
   } finally {
     rmSync(folder, { recursive: true, force: true });
