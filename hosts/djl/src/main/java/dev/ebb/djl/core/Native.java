@@ -124,7 +124,13 @@ public final class Native {
 
     public static native void recordStop();
 
-    /** Bytes, events, lost events, and whether it gave up (1). */
+    /** What holds the arrays of a site, for those who read the recording. */
+    public static native void recordHolder(int site, String text);
+
+    /** What viewers wish, once: bit N is {@code ebb_asked} N. */
+    public static native int liveAsked();
+
+    /** Bytes, events, lost events, whether it gave up (1), and its mode. */
     public static native long[] recordInfo();
 
     /** Whether the recording wants the site of an array of so many bytes. */

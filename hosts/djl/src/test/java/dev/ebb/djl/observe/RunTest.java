@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ebb.djl.EbbException;
+import dev.ebb.djl.core.observe.Tool;
 import dev.ebb.djl.support.Fork;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,6 +44,39 @@ class RunTest {
         assertTrue(said.matches("(?s).*growing \\+[^:]*: Growing\\.step \\(Growing\\.java:\\d+\\).*"), said);
         assertTrue(said.contains("(Growing$History) -> .outputs (ArrayList) -> [] (PtNDArray)"), said);
         assertTrue(said.contains("given back)"), said);
+        assertTrue(said.contains("report: " + folder + "/a.html"), said);
+        // The page has the holder, which is in the recording.
+        assertTrue(Files.readString(folder.resolve("a.html")).contains("Growing$History"), said);
+        assertTrue(Tool.run("report", folder + "/a.ebbrec").contains("Growing$History"), said);
+    }
+
+    /** Nothing is explained in the process itself; a viewer asks, and is answered. */
+    @Test
+    void aViewerIsToldWhatHolds() throws Exception {
+        List<String> command =
+                Fork.reclaiming()
+                        .flag("-Xmx512m", "-Debb.record=full", "-Debb.record.file=" + folder + "/b.ebbrec")
+                        .command(Growing.class.getName(), "pool", "leak", 40);
+        Process program = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(folder.resolve("b.txt").toFile()).start();
+        try {
+            String said = "";
+            for (int i = 0; i < 10 && !said.contains("held by: Growing.ANSWERS (HashMap)"); i++) {
+                Thread.sleep(3000);
+                said = reported(program.pid());
+            }
+            assertTrue(said.contains("Growing.answer (Growing.java:"), said);
+            assertTrue(said.contains("held by: Growing.ANSWERS (HashMap) -> [] (NDList) -> [] (PtNDArray)"), said);
+        } finally {
+            program.destroyForcibly().waitFor();
+        }
+    }
+
+    private static String reported(long pid) throws Exception {
+        try {
+            return Tool.run("report", Long.toString(pid), "--collect", "--why");
+        } catch (EbbException e) {
+            return e.getMessage(); // not there yet
+        }
     }
 
     @Test
@@ -74,9 +109,10 @@ class RunTest {
                         .run(Growing.class, "pool", "clean", 2);
         assertEquals(0, result.status(), result.text());
         try (var files = Files.list(folder)) {
-            List<String> names = files.map(file -> file.getFileName().toString()).toList();
-            assertEquals(1, names.size(), names + result.text());
+            List<String> names = files.map(file -> file.getFileName().toString()).sorted().toList();
+            assertEquals(2, names.size(), names + result.text());
             assertTrue(names.get(0).matches("Growing-\\d+\\.ebbrec"), names.toString());
+            assertTrue(names.get(1).matches("Growing-\\d+\\.html"), names.toString());
         }
     }
 

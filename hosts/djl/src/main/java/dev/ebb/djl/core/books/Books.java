@@ -16,8 +16,9 @@ public final class Books {
         Object handle = watch.handle();
         watch.bytes = handle == null ? 0 : watch.adapter.bytes(array, handle);
         watch.device = Devices.several() ? Devices.idOf(watch.adapter.deviceOf(array), device) : device;
-        if (Sites.wanted(watch.bytes)) {
-            watch.site = Sites.here();
+        int site = Sites.of(watch.bytes);
+        if (site != 0) {
+            watch.site = site;
         }
         if (LeakWatch.watching()) {
             LeakWatch.born(watch);

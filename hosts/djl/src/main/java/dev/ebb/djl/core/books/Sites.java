@@ -13,10 +13,13 @@ public final class Sites {
     private static final List<String> PASSED_OVER =
             List.of(
                     "ai.djl.", "dev.ebb.djl.core.", "dev.ebb.djl.hooks.", "java.", "jdk.", "sun.", "org.apache.spark.", "scala.");
+    private static final int SAMPLED = 2; // of ebb_record_mode
+    private static final long LARGE = 512 << 10; // each of those is looked at: they are few, and matter most
     private static final StackWalker WALKER = StackWalker.getInstance();
 
     private static volatile int wanting;
-    private static volatile boolean recorded; // by a recording that wants some of them, or all
+    private static volatile int recorded; // the mode of a recording that wants some of them, or all; else 0
+    private static final ThreadLocal<Guesses> GUESSES = ThreadLocal.withInitial(Guesses::new);
 
     static {
         Native.passOver(PASSED_OVER.toArray(String[]::new));
@@ -28,9 +31,20 @@ public final class Sites {
         return wanting != 0;
     }
 
-    /** Whether that of an array of so many bytes is. */
-    static boolean wanted(long bytes) {
-        return wanting != 0 || (recorded && Native.wantsSite(bytes));
+    /** That of an array of so many bytes which is made here; 0: nobody wants it. */
+    static int of(long bytes) {
+        if (wanting != 0) {
+            return here();
+        }
+        int mode = recorded;
+        if (mode < SAMPLED || !Native.wantsSite(bytes)) {
+            return 0;
+        }
+        if (bytes >= LARGE) {
+            return here();
+        }
+        Guesses guesses = GUESSES.get();
+        return mode == SAMPLED ? guesses.any(bytes, Sites::here) : guesses.afterLast(bytes, Sites::here);
     }
 
     /** Counts those who want sites: the user's trace, leak checks. */
@@ -40,13 +54,13 @@ public final class Sites {
         Recorder.sitesAreKnown(wanting != 0);
     }
 
-    /** A recording begins or ends to want sites. */
-    public static void record(boolean some) {
-        recorded = some;
+    /** A recording is in this mode now; 0: there is none. */
+    public static void record(int mode) {
+        recorded = mode;
     }
 
     static int here() {
-        int most = recorded ? RECORDED_FRAMES : FRAMES;
+        int most = recorded >= SAMPLED ? RECORDED_FRAMES : FRAMES;
         int site = Native.siteHere(most);
         return site >= 0 ? site : walked(most);
     }

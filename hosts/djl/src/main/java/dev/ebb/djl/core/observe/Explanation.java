@@ -1,5 +1,6 @@
 package dev.ebb.djl.core.observe;
 
+import dev.ebb.djl.EbbException;
 import dev.ebb.djl.core.Messages;
 import dev.ebb.djl.core.Native;
 import dev.ebb.djl.core.books.Books;
@@ -23,6 +24,8 @@ public final class Explanation {
     private static final long COLLECT_EACH = SECOND / 2;
     private static final int COLLECT_SHARE = 20; // at most one of so many nanoseconds
     private static final int LOOK_SHARE = 4; // the next look is after so much of the time so far
+
+    private static final int LONGEST = 1000; // letters, of 4 bytes at most
 
     private static volatile boolean on;
     private static volatile String asked; // why somebody wants to hear now; null: nobody
@@ -113,6 +116,33 @@ public final class Explanation {
         }
     }
 
+    /** A viewer wants to know what holds what grows. What cannot be found is not in the recording: the viewer sees that. */
+    static synchronized void findNow(String file) throws InterruptedException {
+        if (file == null) {
+            return;
+        }
+        try {
+            Books.flush();
+            findHolders(List.copyOf(sitesOf(Finding.read(file))));
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            Messages.say("what holds them could not be found: " + e.getMessage());
+        }
+    }
+
+    /** The program has ended, its recording not yet: holders that are found now are in it, and so in its page. */
+    static void beforeExit(String file) {
+        if (!on) {
+            return;
+        }
+        try {
+            findNow(file);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** After the recording's end. */
     static synchronized void atExit(String file) {
         if (!on || file == null) {
@@ -125,10 +155,13 @@ public final class Explanation {
                     say("Until the end, where it was let go:\n", last, file);
                 }
                 say("At the end: ", end, file);
-                return;
+            } else {
+                findHolders(List.copyOf(sitesOf(end)));
+                say("", end, file);
             }
-            findHolders(List.copyOf(sitesOf(end)));
-            say("", end, file);
+            String page = file.replaceFirst("\\.ebbrec$", "") + ".html";
+            Tool.run("report", file, "--html", page);
+            System.err.print("report: " + page + "\n");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
@@ -164,6 +197,16 @@ public final class Explanation {
         }
         Map<Integer, String> found = Holders.ofSites(sites.keySet());
         sites.forEach((site, place) -> HOLDERS.put(place, found.getOrDefault(site, "nothing any more")));
+        found.forEach(Explanation::note);
         return true;
+    }
+
+    /** In the recording as well; one that has ended or given up takes none. */
+    private static void note(int site, String holder) {
+        try {
+            Native.recordHolder(site, holder.substring(0, Math.min(holder.length(), LONGEST)));
+        } catch (EbbException e) {
+            return;
+        }
     }
 }

@@ -20,6 +20,7 @@ public final class Recorder {
     private static final List<String> MODES = List.of("off", "counters", "sampled", "full");
 
     private static final int TURN_MS = 100;
+    private static final int MODE = 4; // in what Native.recordInfo tells
 
     private static String path; // null: none
     private static String mode;
@@ -42,7 +43,7 @@ public final class Recorder {
         Native.recordStart(named, program(), fitting(number, Sites.wanted()), most == null ? 0 : Devices.parse(most));
         path = named;
         mode = MODES.get(number);
-        Sites.record(number >= 2);
+        Sites.record(fitting(number, Sites.wanted()));
         thread = new Thread(Recorder::turns, "ebb-recording");
         thread.setDaemon(true);
         thread.start();
@@ -75,7 +76,7 @@ public final class Recorder {
         int number = number(how);
         Native.recordMode(fitting(number, Sites.wanted()));
         mode = MODES.get(number);
-        Sites.record(number >= 2);
+        Sites.record(fitting(number, Sites.wanted()));
     }
 
     /** Where every array gets its site there is nothing to sample: each would count for others, too. */
@@ -110,7 +111,7 @@ public final class Recorder {
             return;
         }
         Books.flush();
-        Sites.record(false);
+        Sites.record(0);
         path = null;
         thread.interrupt();
         Native.recordStop();
@@ -122,6 +123,8 @@ public final class Recorder {
                 Books.flush();
                 Runtime runtime = Runtime.getRuntime();
                 Native.hostHeap(runtime.totalMemory() - runtime.freeMemory());
+                Sites.record((int) Native.recordInfo()[MODE]); // viewers change it, too
+                Viewers.answer(Native.liveAsked());
                 Explanation.turn();
                 Thread.sleep(TURN_MS);
             }
@@ -136,6 +139,7 @@ public final class Recorder {
 
     private static void atExit() {
         String last = path();
+        Explanation.beforeExit(last);
         try {
             stop();
         } catch (EbbException e) {
