@@ -33,6 +33,9 @@ const PAGE = [
   'Worker',
   'URL',
   'importScripts',
+  'EventTarget',
+  'AbortController',
+  'WebAssembly',
   'runProgram',
 ];
 

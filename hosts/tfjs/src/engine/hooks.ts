@@ -12,7 +12,7 @@ import { Calls } from './calls';
 import { seeClass } from './classes';
 import { rememberSite } from './disposed';
 import { Faults } from './faults';
-import { type FreeList, freeListOf } from './free_lists';
+import { type FreeList, freeListOf, trimFreeLists } from './free_lists';
 import { SortCaches } from './layers';
 import { Places } from './places';
 import { keepRecords } from './records';
@@ -56,7 +56,7 @@ export class Hooks {
       runKernelFunc.call(engine, call),
     );
     this.variables = new Variables(this.books);
-    this.idle = new Idle(this.books);
+    this.idle = new Idle(this.books, () => void trimFreeLists(engine, Infinity));
     const sortCaches = new SortCaches(engine.ENV);
     world.beforeMajor(() => sortCaches.evict());
     this.books.onBackend = (backend) => {

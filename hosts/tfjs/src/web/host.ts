@@ -101,6 +101,16 @@ export function makeHost(): PageHost {
     return count;
   }
 
+  /** Collections within `call` ask the youngest as well, or not. */
+  function asking(all: boolean, call: () => number): number {
+    pressure.askAll = all;
+    try {
+      return call();
+    } finally {
+      pressure.askAll = false;
+    }
+  }
+
   return {
     sentinels,
     pressure,
@@ -124,18 +134,14 @@ export function makeHost(): PageHost {
     },
     idle: () => {
       flush();
-      const count = given(calls.idle());
+      // In a job of its own nothing is in use for being young.
+      const count = given(asking(true, () => calls.idle()));
       (shared as Shared).slate[Slate.AgainMs] = calls.again_ms();
       return count;
     },
     collect: (major, rationed) => {
       flush();
-      pressure.askAll = !rationed;
-      try {
-        return given(calls.collect(major ? 1 : 0, rationed ? 1 : 0));
-      } finally {
-        pressure.askAll = false;
-      }
+      return given(asking(!rationed, () => calls.collect(major ? 1 : 0, rationed ? 1 : 0)));
     },
     makeRoom: (device, bytes) => {
       flush();

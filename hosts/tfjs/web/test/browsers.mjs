@@ -88,21 +88,30 @@ export function launchFirefox() {
   });
 }
 
-/** Runs a program of programs.js in a new page, or in a worker of one. Gives its result and what it said. */
-export async function runIn(browser, origin, where, name, options) {
+/** A page in which programs of programs.js are run; `run` gives the result of one, and what the page said. */
+export async function openPage(browser, origin, runner = 'runProgram') {
   const page = await browser.newPage();
   const said = [];
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(String(error)));
-  try {
-    await page.goto(`${origin}/page.html`);
-    const { result, error } = await page.evaluate(
-      (runner, call) => globalThis[runner](call),
-      where === 'worker' ? 'runInWorker' : 'runProgram',
-      { name, options },
-    );
+  await page.goto(`${origin}/page.html`);
+  const run = async (name, options) => {
+    const { result, error } = await page.evaluate((how, call) => globalThis[how](call), runner, {
+      name,
+      options,
+    });
     if (error !== undefined) throw new Error(`${error}\n${said.join('\n')}`);
     return { ...result, said };
+  };
+  return { page, run };
+}
+
+/** Runs one in a new page, or in a worker of one. */
+export async function runIn(browser, origin, where, name, options) {
+  const runner = where === 'worker' ? 'runInWorker' : 'runProgram';
+  const { page, run } = await openPage(browser, origin, runner);
+  try {
+    return await run(name, options);
   } finally {
     await page.close();
   }

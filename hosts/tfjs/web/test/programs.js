@@ -23,10 +23,12 @@ function fillHeap(megabytes) {
   return held;
 }
 
-async function begin({ backend, budget, reclaim = true }) {
+/** `ebb: false` leaves it out altogether. */
+async function begin({ backend, budget, reclaim = true, ebb: present = true }) {
   await tf.setBackend(backend);
   await tf.ready();
   if (tf.getBackend() !== backend) throw new Error(`${backend} is not there`);
+  if (!present) return;
   await ebb.load?.(); // Node has no such thing
   if (budget !== undefined) ebb.budget(budget);
   if (reclaim) ebb.reclaim.on();
@@ -330,4 +332,10 @@ async function runProgram({ name, options }) {
   }
 }
 globalThis.runProgram = runProgram;
-globalThis.MB = MB;
+Object.assign(globalThis, {
+  programs,
+  fillHeap,
+  MB,
+  beginProgram: begin,
+  allocatedBytes: allocated,
+});
