@@ -2,7 +2,6 @@
 #include "ebb/nn/losses.hpp"
 
 #include "ebb/ops/operators.hpp"
-#include "nn/shapes.hpp"
 
 namespace ebb::nn {
 namespace {
@@ -16,11 +15,11 @@ bool are_numbers(const Tensor& labels) {
 }
 
 std::int64_t classes_of(const Tensor& logits) {
-  const Dims dims = dims_of(logits);
-  if (dims.empty()) {
+  const Shape shape = logits.shape();
+  if (shape.rank() == 0) {
     raise(ErrorKind::kInvalidArgument, "[nn::losses] scalar logits were given, classes are needed");
   }
-  return dims.back();
+  return shape.dims().back();
 }
 
 // Else broadcasting would compare each with every other.
