@@ -6,8 +6,9 @@
   five       the commands of docs/node.md, "The first five minutes", in clean roots of Debian 11 and 13: with npm's Node,
              as a user who is not root, where there is no compiler
   cpp        the tar.gz, unpacked in two places, serves CMake and pkg-config; the Debian package has the same files
-  workflows  actionlint, from Go's module proxy, finds nothing in .github/workflows
+  conan      Conan builds the recipe, with the distribution's fmt and nlohmann-json, and a program uses what it made
   maven      each file that Maven Central asks for, in the jar the library of the platform
+  workflows  actionlint, from Go's module proxy, finds nothing in .github/workflows
   again      the same commit built again in a clone without ccache gives the same bytes (long)
 """
 import argparse
@@ -15,44 +16,23 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path += [str(ROOT / "tools")]
+sys.path += [str(Path(__file__).resolve().parents[1] / "tools")]
+import recipes
+from checks import DIST, ROOT, ROOTS, USER, Failure, expect, run, tool_path
 from version import version
 
-DIST = ROOT / "dist"
-ROOTS = ROOT / "build/roots"
 SUITES = {"bullseye": "Debian 11", "trixie": "Debian 13"}
-USER = 1000
 ACTIONLINT = "v1.7.7"
 # How a machine reaches the registries, if it does so in a way of its own.
 PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "npm_config_registry")
 
-
 OPTIONS = argparse.Namespace()
-
-
-class Failure(Exception):
-    pass
-
-
-def run(*command, **more) -> str:
-    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False, **more)
-    if done.returncode != 0:
-        raise Failure(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout[-3000:]}")
-    return done.stdout
-
-
-def expect(holds: bool, what: str) -> None:
-    if not holds:
-        raise Failure(what)
 
 
 # ---- clean roots --------------------------------------------------------------------------------
@@ -82,10 +62,6 @@ def npm_node() -> Path:
         run("npm", "install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "node@22", "npm@10",
             env={**os.environ, "PATH": f"{tool_path()}{os.pathsep}{os.environ['PATH']}"})
     return folder
-
-
-def tool_path() -> str:
-    return run(ROOT / "tools/ensure_node.sh").strip().splitlines()[-1]
 
 
 def inside(root: Path, folder: str, script: str) -> str:
@@ -234,9 +210,8 @@ def test_again() -> str:
     return f"{len(first)} files"
 
 
-TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "cpp": test_cpp, "maven": test_maven,
-         "workflows": test_workflows,
-         "again": test_again}
+TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
+         "workflows": test_workflows, "again": test_again}
 
 
 def main(arguments: list[str]) -> int:
