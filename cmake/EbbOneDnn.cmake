@@ -19,16 +19,19 @@ if(EBB_ONEDNN)
 elseif(EBB_OWN_TEAM)
   set(EBB_BESIDE "" CACHE INTERNAL "")
   set(EBB_BESIDE_LIBRARIES "")
-elseif(EBB_RUNTIME)
-  set(EBB_BESIDE "${EBB_RUNTIME}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu" CACHE INTERNAL "")
-  set(EBB_BESIDE_LIBRARIES libgomp.so.1)
 else()
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.so.1 OUTPUT_VARIABLE gomp
-                  OUTPUT_STRIP_TRAILING_WHITESPACE)
-  file(REAL_PATH "${gomp}" gomp)
-  cmake_path(GET gomp PARENT_PATH gomp)
-  set(EBB_BESIDE "${gomp}" CACHE INTERNAL "")
+  if(EBB_RUNTIME)
+    set(gomp "${EBB_RUNTIME}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/libgomp.so.1")
+  else()
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.so.1 OUTPUT_VARIABLE gomp
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+  # In a folder of its own: beside it lies a C++ library that this build's programs must not find.
+  set(EBB_BESIDE "${PROJECT_BINARY_DIR}/beside" CACHE INTERNAL "")
   set(EBB_BESIDE_LIBRARIES libgomp.so.1)
+  file(REAL_PATH "${gomp}" gomp)
+  file(MAKE_DIRECTORY "${EBB_BESIDE}")
+  file(COPY_FILE "${gomp}" "${EBB_BESIDE}/libgomp.so.1" ONLY_IF_DIFFERENT)
 endif()
 
 # Every program of this build tree; `cmake --install` takes it out again.

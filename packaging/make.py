@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""`make dist`: everything that is published, into dist/. packaging/make.py [--out FOLDER] [--only npm cpp maven cuda]
+"""`make dist`: everything that is published, into dist/. packaging/make.py [--out FOLDER] [--only npm cpp maven arm64 ...]
 
   npm/<platform>/   tarballs: `npm i ./*.tgz` there installs ebb-tfjs with its native part
   cpp/              a relocatable tar.gz and a Debian package
   maven/            ebb-djl as Maven Central asks for it: jar, sources, javadoc, pom
+  arm64 and cuda are parts of npm/; the first of the jar too
   LICENSES/  ebb.spdx.json  RELEASE_NOTES.md  SHA256SUMS
 
 So that the same tree gives the same bytes (make dist-test compares two builds), files have the commit's time, archives are sorted, what is shipped is stripped.
@@ -22,7 +23,9 @@ import papers
 from version import version
 
 RELEASE = ROOT / "build/release"
-PARTS = ("npm", "cpp", "maven", "cuda")
+PARTS = ("npm", "cpp", "maven", "arm64", "cuda")
+# What is built for other machines, by part: npm's name of the platform, and its preset.
+CROSS = {"arm64": {"linux-arm64": "arm64"}}
 EVERY_GPU = "75;80;86;89;90"
 
 
@@ -52,18 +55,32 @@ def check_symbols(place: Path) -> None:
     run(sys.executable, "tools/check_symbols.py", place)
 
 
-def make_npm(out: Path, stage: Path, cuda: bool) -> None:
+def make_npm(out: Path, stage: Path, parts: list[str]) -> None:
     run("tools/build_node.sh")
     run("tools/install_deps.sh", "wasm")
     run("tools/build_web.sh")
     natives = {"linux-x64": install(RELEASE, stage / "node", "--component", "node")}
-    if cuda:
+    for platform, preset in presets(parts).items():
+        natives[platform] = install(ROOT / "build" / preset, stage / platform, "--component", "node")
+    if "cuda" in parts:
         natives["cuda-linux-x64"] = install(ROOT / "build/cuda", stage / "cuda", "--component", "plugin")
     for native in natives.values():
         check_symbols(native)
     node = subprocess.run([ROOT / "tools/ensure_node.sh"], check=True, capture_output=True, text=True).stdout.strip()
     run(Path(node) / "node", "hosts/tfjs/scripts/pack.mjs", out / "npm",
         *(f"{name}={folder}" for name, folder in natives.items()))
+
+
+def presets(parts: list[str]) -> dict[str, str]:
+    """By platform, those of other machines."""
+    return {platform: preset for part in CROSS if part in parts for platform, preset in CROSS[part].items()}
+
+
+def make_cross(preset: str) -> None:
+    """What is native, for another machine: the preset's toolchain file fetches its compiler and libraries."""
+    run("tools/build_node.sh", "install")  # Node's headers
+    run("cmake", "--preset", preset, "--log-level=WARNING")
+    run("cmake", "--build", "--preset", preset, "--target", "ebb_node", "ebb_tool", "ebb_jni")
 
 
 def make_cuda() -> None:
@@ -84,13 +101,17 @@ def make_cpp(out: Path, stage: Path) -> None:
     archives.write_deb(out / "cpp" / f"libebb-dev_{version()}_amd64.deb", prefix, stage / "deb", version(), epoch())
 
 
-def make_maven(out: Path) -> None:
+def make_maven(out: Path, stage: Path, parts: list[str]) -> None:
     """What `mvn deploy` would sign and send: laid out as in a repository."""
     run("cmake", "--preset", "release", "--log-level=WARNING", "-DEBB_BUILD_JVM=ON")
     run("cmake", "--build", "--preset", "release", "--target", "ebb_jni")
-    check_symbols(RELEASE / "native")
+    natives = stage / "jni"
+    shutil.rmtree(natives, ignore_errors=True)
+    for preset in ("release", *presets(parts).values()):
+        check_symbols(ROOT / "build" / preset / "native")
+        shutil.copytree(ROOT / "build" / preset / "native", natives, dirs_exist_ok=True)
     run("mvn", "-B", "-q", "-Dstyle.color=never", "-f", "hosts/djl/pom.xml", "-Dmaven.test.skip=true", "-Ppublish",
-        "clean", "package")
+        f"-Debb.native={natives}", "clean", "package")
     place = out / "maven/dev/ebb/ebb-djl" / version()
     place.mkdir(parents=True, exist_ok=True)
     for kind in ("", "-sources", "-javadoc"):
@@ -109,12 +130,14 @@ def main(arguments: list[str]) -> int:
     out.mkdir(parents=True)
     if "cuda" in chosen.only:
         make_cuda()
+    for preset in presets(chosen.only).values():
+        make_cross(preset)
     if "npm" in chosen.only:
-        make_npm(out, stage, "cuda" in chosen.only)
+        make_npm(out, stage, chosen.only)
     if "cpp" in chosen.only:
         make_cpp(out, stage)
     if "maven" in chosen.only:
-        make_maven(out)
+        make_maven(out, stage, chosen.only)
     papers.write(out, version(), epoch())
     print(f"dist: {len(list(out.rglob('*')))} entries in {out}")
     return 0

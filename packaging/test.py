@@ -5,9 +5,11 @@
   symbols    every file that a package carries, unpacked
   five       the commands of docs/node.md, "The first five minutes", in clean roots of Debian 11 and 13: with npm's Node,
              as a user who is not root, where there is no compiler
+  arm64      the kernels' own suite and the package on emulated processors, one with NEON alone, one with SVE: equal to
+             the bit
   cpp        the tar.gz, unpacked in two places, serves CMake and pkg-config; the Debian package has the same files
   conan      Conan builds the recipe, with the distribution's fmt and nlohmann-json, and a program uses what it made
-  maven      each file that Maven Central asks for, in the jar the library of the platform
+  maven      each file that Maven Central asks for, in the jar the libraries of the platforms
   workflows  actionlint, from Go's module proxy, finds nothing in .github/workflows
   again      the same commit built again in a clone without ccache gives the same bytes (long)
 """
@@ -23,6 +25,7 @@ import zipfile
 from pathlib import Path
 
 sys.path += [str(Path(__file__).resolve().parents[1] / "tools")]
+import elsewhere
 import recipes
 from checks import DIST, ROOT, ROOTS, USER, Failure, expect, run, tool_path
 from version import version
@@ -31,6 +34,10 @@ SUITES = {"bullseye": "Debian 11", "trixie": "Debian 13"}
 ACTIONLINT = "v1.7.7"
 # How a machine reaches the registries, if it does so in a way of its own.
 PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "npm_config_registry")
+# npm's name of a platform and the jar's.
+JAR_PLATFORMS = (("linux-arm64", "linux-aarch64"),)
+# What packaging/make.py puts beside ebb-tfjs-linux-x64, by the part that makes it.
+NATIVE_PARTS = {"arm64": "linux-arm64", "cuda": "cuda-linux-x64"}
 
 OPTIONS = argparse.Namespace()
 
@@ -181,7 +188,9 @@ def test_maven() -> str:
     for part in ("name", "description", "url", "licenses", "developers", "scm"):
         expect(f"<{part}>" in pom, f"the pom has no <{part}>")
     with zipfile.ZipFile(folder / f"{name}.jar") as jar:
-        expect("dev/ebb/djl/native/linux-x86_64/libebb_jni.so" in jar.namelist(), "the jar has no native library")
+        for platform in ("linux-x86_64", *(name for part, name in JAR_PLATFORMS if (DIST / "npm" / part).exists())):
+            for file in ("libebb_jni.so", "ebb"):
+                expect(f"dev/ebb/djl/native/{platform}/{file}" in jar.namelist(), f"the jar has no {file} for {platform}")
         for terms in ("LICENSE", "licenses/fmt.txt", "licenses/byte-buddy.txt"):
             expect(f"META-INF/{terms}" in jar.namelist(), f"the jar has no {terms}")
     return "jar, sources, javadoc, pom"
@@ -201,7 +210,7 @@ def test_again() -> str:
         run("git", "clone", "--quiet", ROOT, clone)
         shutil.copytree(ROOT / "build/tools", clone / "build/tools", symlinks=True)
         parts = [part for part in ("npm", "cpp", "maven") if (DIST / part).exists()]
-        parts += ["cuda"] if (DIST / "npm/cuda-linux-x64").exists() else []
+        parts += [part for part, platform in NATIVE_PARTS.items() if (DIST / "npm" / platform).exists()]
         cache = {} if OPTIONS.ccache else {"CCACHE_DISABLE": "1"}
         run(sys.executable, clone / "packaging/make.py", "--only", *parts, env={**os.environ, **cache})
         first = set((DIST / "SHA256SUMS").read_text().splitlines())
@@ -210,7 +219,8 @@ def test_again() -> str:
     return f"{len(first)} files"
 
 
-TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
+TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "arm64": elsewhere.test_arm64,
+         "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
          "workflows": test_workflows, "again": test_again}
 
 

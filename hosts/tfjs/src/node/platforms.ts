@@ -1,7 +1,7 @@
 // Where the native part can be had: a package for each platform, of which npm installs the one that fits.
 
 /** The platforms that have one, `ebb-tfjs-<name>`; scripts/pack.mjs makes them. */
-export const PLATFORMS = ['linux-x64'] as const;
+export const PLATFORMS = ['linux-x64', 'linux-arm64'] as const;
 /** The platforms that have the plug-in for NVIDIA's GPUs, `ebb-tfjs-cuda-<name>`. */
 export const CUDA_PLATFORMS = ['linux-x64'] as const;
 

@@ -102,11 +102,13 @@ HWY_INLINE V Within(D d, V v, float limit, Function function, Scalar scalar) {
   return Usually(d, v, hn::Le(hn::Abs(v), hn::Set(d, limit)), function, scalar);
 }
 
-// Near its poles a float's tangent has more digits than floats could work out.
+// Near its poles a float's tangent has more digits than floats could work out. On arm64 Highway's sine
+// of -0 is 0.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Tan(D d, V v) {
-  return AsDoubles(d, v,
-                   [](auto wide, auto x) { return hn::Div(hn::Sin(wide, x), hn::Cos(wide, x)); });
+  const V quotient = AsDoubles(
+      d, v, [](auto wide, auto x) { return hn::Div(hn::Sin(wide, x), hn::Cos(wide, x)); });
+  return hn::IfThenElse(hn::Eq(v, hn::Zero(d)), v, quotient);
 }
 
 // A quotient of polynomials in [-4, 4], as Eigen and XLA have it; beyond, erf is 1 to a float.
@@ -161,7 +163,8 @@ void AddMath(UnaryRows& rows) {
   });
   add(op_id("Sin"), [](auto v, auto d) {
     return Within(
-        d, v, kTrigonometricLimit, [&](auto in) { return hn::Sin(d, in); },
+        d, v, kTrigonometricLimit,
+        [&](auto in) { return hn::IfThenElse(hn::Eq(in, hn::Zero(d)), in, hn::Sin(d, in)); },
         [](float one) { return std::sin(one); });
   });
   add(op_id("Cos"), [](auto v, auto d) {

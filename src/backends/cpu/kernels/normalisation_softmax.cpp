@@ -20,10 +20,17 @@ HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 namespace {
 
+#if HWY_TARGET == HWY_SVE
+using RowTag = hn::CappedTag<float, 4>;  // sums in NEON's order
+#else
+using RowTag = Tag;
+#endif
+using RowVec = hn::Vec<RowTag>;
+
 // Calls full(i) for each whole vector of a row and part(i, how many) for what is left.
 template <typename Full, typename Part>
 HWY_INLINE void for_each_vector(std::int64_t count, Full full, Part part) {
-  const Tag d;
+  const RowTag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = 0;
   for (; i + lanes <= count; i += lanes) full(i);
@@ -32,19 +39,19 @@ HWY_INLINE void for_each_vector(std::int64_t count, Full full, Part part) {
 
 // The largest of a row; NaN if there is one in it.
 float largest(const float* x, std::int64_t count) {
-  const Tag d;
-  const Vec lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
-  Vec most = lowest;
-  Vec broken = hn::Zero(d);  // NaN where one was seen
+  const RowTag d;
+  const RowVec lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  RowVec most = lowest;
+  RowVec broken = hn::Zero(d);  // NaN where one was seen
   for_each_vector(
       count,
       [&](std::int64_t i) HWY_ATTR {
-        const Vec v = hn::LoadU(d, x + i);
+        const RowVec v = hn::LoadU(d, x + i);
         most = hn::Max(most, v);
         broken = hn::IfThenElse(hn::IsNaN(v), v, broken);
       },
       [&](std::int64_t i, std::size_t n) HWY_ATTR {
-        const Vec v = hn::IfThenElse(hn::FirstN(d, n), LoadSome(d, x + i, n), lowest);
+        const RowVec v = hn::IfThenElse(hn::FirstN(d, n), LoadSome(d, x + i, n), lowest);
         most = hn::Max(most, v);
         broken = hn::IfThenElse(hn::IsNaN(v), v, broken);
       });
@@ -55,18 +62,18 @@ float largest(const float* x, std::int64_t count) {
 // exp(x - most), written to y if kStore; gives the sum.
 template <bool kStore>
 float exponentials(const float* x, float* y, std::int64_t count, float most) {
-  const Tag d;
-  const Vec shift = hn::Set(d, most);
-  Vec sum = hn::Zero(d);
+  const RowTag d;
+  const RowVec shift = hn::Set(d, most);
+  RowVec sum = hn::Zero(d);
   for_each_vector(
       count,
       [&](std::int64_t i) HWY_ATTR {
-        const Vec e = hn::CallExp(d, hn::Sub(hn::LoadU(d, x + i), shift));
+        const RowVec e = hn::CallExp(d, hn::Sub(hn::LoadU(d, x + i), shift));
         if constexpr (kStore) hn::StoreU(e, d, y + i);
         sum = hn::Add(sum, e);
       },
       [&](std::int64_t i, std::size_t n) HWY_ATTR {
-        const Vec e = hn::CallExp(d, hn::Sub(LoadSome(d, x + i, n), shift));
+        const RowVec e = hn::CallExp(d, hn::Sub(LoadSome(d, x + i, n), shift));
         if constexpr (kStore) StoreSome(e, d, y + i, n);
         sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, n), e));
       });
@@ -75,9 +82,9 @@ float exponentials(const float* x, float* y, std::int64_t count, float most) {
 
 // y = x * factor + term
 void scale(const float* x, float* y, std::int64_t count, float factor, float term) {
-  const Tag d;
-  const Vec f = hn::Set(d, factor);
-  const Vec t = hn::Set(d, term);
+  const RowTag d;
+  const RowVec f = hn::Set(d, factor);
+  const RowVec t = hn::Set(d, term);
   for_each_vector(
       count,
       [&](std::int64_t i) HWY_ATTR { hn::StoreU(hn::MulAdd(hn::LoadU(d, x + i), f, t), d, y + i); },

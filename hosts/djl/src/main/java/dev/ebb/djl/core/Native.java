@@ -44,7 +44,7 @@ public final class Native {
                                 + (suffix.isEmpty() ? "tool " + name : "library")
                                 + " for "
                                 + platform
-                                + " (only Linux is supported); build one there with tools/build_jvm.sh");
+                                + " (released jars have those of Linux on x86-64 and arm64); build one there with tools/build_jvm.sh");
             }
             Path file = Files.createTempFile(name, suffix);
             file.toFile().deleteOnExit();
