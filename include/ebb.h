@@ -361,6 +361,12 @@ typedef uint64_t ebb_tape; /* of the thread that opened it; no two ever have the
 /* From now on this thread's operations on watched tensors of the context, and on what depends on
  * them, are noted. Tapes may be nested. */
 EBB_API ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape);
+typedef enum ebb_tape_flags {
+  EBB_TAPE_BY_NAME = 1 /* two names over the same memory are two tensors, unless one was copied from
+                        * the other by an operation since: one may be watched, the other a constant */
+} ebb_tape_flags;
+/* The same, otherwise than usual. */
+EBB_API ebb_status ebb_tape_open_with(ebb_context context, uint32_t flags, ebb_tape* tape);
 /* Gradients by this tensor can be asked for; its dtype is a floating one or complex64. */
 EBB_API ebb_status ebb_tape_watch(ebb_tape tape, ebb_handle handle);
 /* It notes nothing more. */

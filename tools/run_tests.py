@@ -401,7 +401,9 @@ def node_soak_stage() -> list[Suite]:
             check("node leaks", "node", "hosts/tfjs/soak/leaks.mjs", env=env),
             check("node border", "node", "hosts/tfjs/soak/border.mjs", env=env),
             check("node terminated", "node", "hosts/tfjs/soak/terminated.mjs", env=env),
-            check("node mnist", "node", "hosts/tfjs/soak/backend_mnist.mjs", env=env)]
+            check("node mnist", "node", "hosts/tfjs/soak/backend_mnist.mjs", env=env),
+            check("specs without the tape", "node", "hosts/tfjs/specs/run.mjs", "ebb",
+                  env={**env, "EBB_TAPE": "0"})]
 
 
 def training_stage() -> list[Suite]:

@@ -15,7 +15,7 @@ using namespace ebb;
 using namespace ebb::capi;
 
 struct OpenTape {
-  explicit OpenTape(const Context& of) : context(of), tape(of) {}
+  OpenTape(const Context& of, TapeOptions options) : context(of), tape(of, options) {}
   Context context;
   Tape tape;
 };
@@ -59,14 +59,22 @@ class Borrowed {
 extern "C" {
 
 ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape) {
+  return ebb_tape_open_with(context, 0, tape);
+}
+
+ebb_status ebb_tape_open_with(ebb_context context, uint32_t flags, ebb_tape* tape) {
   return guarded([&] {
     needed(tape, "tape_open");
+    if (flags > EBB_TAPE_BY_NAME) {
+      raise(ErrorKind::kInvalidArgument, "[tape_open] flags {} were given, 0 and 1 are allowed",
+            flags);
+    }
     const Context of = context_of(context);
     static_cast<void>(of.root());  // throws where it has ended
     const ebb_tape name = ++names;
     const auto slot = open_tapes.try_emplace(name).first;
     try {
-      slot->second = std::make_unique<OpenTape>(of);
+      slot->second = std::make_unique<OpenTape>(of, TapeOptions{.copies = flags == 0});
     } catch (...) {
       open_tapes.erase(slot);
       throw;

@@ -48,7 +48,7 @@ NodeId TapeBody::node_of(const Tensor& tensor) {
   if (handle == 0)
     raise(ErrorKind::kInvalidArgument, "[backward] no tensor was given, one is needed");
   context_.resolve({&handle, 1}, {&operand, 1}, "backward");
-  return known_.find(handle, operand);
+  return find(handle, operand);
 }
 
 void TapeBody::release() noexcept {

@@ -39,6 +39,8 @@ class KnownTensors {
   NodeId find(Handle handle, const Operand& operand);
   NodeId find(Handle handle) const noexcept;
   void learn(Handle handle, const Place& place, NodeId node);
+  // Another name of a tensor.
+  void learn_name(Handle handle, NodeId node) { names_.insert_or_assign(handle, node); }
   // Another place of a tensor whose name is known: it has been made dense.
   void learn_place(const Place& place, NodeId node);
   void forget_storage(const std::byte* storage) noexcept;

@@ -6,7 +6,8 @@
 namespace ebb {
 
 Tape::Tape() : Tape(Session::current().context()) {}
-Tape::Tape(const Context& context) : body_(std::make_unique<gradients::TapeBody>(context)) {}
+Tape::Tape(const Context& context, TapeOptions options)
+    : body_(std::make_unique<gradients::TapeBody>(context, options)) {}
 Tape::~Tape() = default;
 
 void Tape::watch(const Tensor& tensor) { body_->watch(tensor); }

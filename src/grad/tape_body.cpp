@@ -28,7 +28,10 @@ void make_room(std::vector<T>& list, std::size_t more) {
 
 }  // namespace
 
-TapeBody::TapeBody(const Context& context) noexcept : context_(context) { link(); }
+TapeBody::TapeBody(const Context& context, TapeOptions options) noexcept
+    : context_(context), options_(options) {
+  link();
+}
 
 TapeBody::~TapeBody() { end(); }
 
@@ -46,6 +49,10 @@ std::size_t TapeBody::kept() const noexcept {
 // In the root: the scope that the tensor belongs to may end before the tape.
 Tensor TapeBody::share(Handle handle) const { return {context_, context_.share(handle)}; }
 
+NodeId TapeBody::find(Handle handle, const Operand& operand) {
+  return options_.copies ? known_.find(handle, operand) : known_.find(handle);
+}
+
 void TapeBody::watch(const Tensor& tensor) {
   Operand operand;
   const Handle handle = tensor.handle();
@@ -55,7 +62,7 @@ void TapeBody::watch(const Tensor& tensor) {
     raise(ErrorKind::kInvalidArgument, "[watch] the tensor is {}, a floating dtype is needed",
           name_of(operand.dtype));
   }
-  if (known_.find(handle, operand) != kConstantNode) return;
+  if (find(handle, operand) != kConstantNode) return;
   watched_.push_back(share(handle));
   known_.learn(handle, place_of(operand), nodes_++);
 }
@@ -92,7 +99,7 @@ void TapeBody::take_input(const ops::OpCall& call, std::size_t i) {
   const Operand& operand = call.input(i);
   slot.shape = operand.shape;
   slot.dtype = operand.dtype;
-  if (is_differentiable(operand.dtype)) slot.node = known_.find(call.handles()[i], operand);
+  if (is_differentiable(operand.dtype)) slot.node = find(call.handles()[i], operand);
   pending_.storages.back() = operand.memory.data().data();
 }
 
@@ -156,6 +163,12 @@ void TapeBody::failed() noexcept {
 void TapeBody::written(const StorageRef& memory) noexcept {
   if (outer() != nullptr) outer()->written(memory);
   forget(memory);
+}
+
+void TapeBody::copied(Handle from, Handle to) {
+  if (outer() != nullptr) outer()->copied(from, to);
+  if (options_.copies) return;  // they are known by their place
+  if (const NodeId node = known_.find(from); node != kConstantNode) known_.learn_name(to, node);
 }
 
 void TapeBody::forget(const StorageRef& memory) noexcept {

@@ -1,6 +1,7 @@
 // What a tape has noted. README.md beside this says how.
 #pragma once
 
+#include "ebb/grad/tape.hpp"
 #include "grad/known_tensors.hpp"
 #include "ops/recorder.hpp"
 
@@ -8,7 +9,7 @@ namespace ebb::gradients {
 
 class TapeBody final : public ops::Recorder {
  public:
-  explicit TapeBody(const Context& context) noexcept;
+  TapeBody(const Context& context, TapeOptions options) noexcept;
   // Pre: on the thread that opened it.
   ~TapeBody();
   TapeBody(const TapeBody&) = delete;
@@ -29,6 +30,7 @@ class TapeBody final : public ops::Recorder {
   void ended(ops::OpCall& call) override;
   void failed() noexcept override;
   void written(const StorageRef& memory) noexcept override;
+  void copied(Handle from, Handle to) override;
 
  private:
   // A noted call: its parts are in attributes_ and slots_, inputs before results.
@@ -46,6 +48,7 @@ class TapeBody final : public ops::Recorder {
   };
   struct Flow;  // of gradients, in backward()
 
+  NodeId find(Handle handle, const Operand& operand);
   void forget(const StorageRef& memory) noexcept;
   void take_input(const ops::OpCall& call, std::size_t i);
   void take_result(ops::OpCall& call, std::size_t i);
@@ -60,6 +63,7 @@ class TapeBody final : public ops::Recorder {
   void release() noexcept;
 
   Context context_;
+  const TapeOptions options_;
   bool linked_ = true;
   bool noting_ = true;
   bool spent_ = false;  // backward() has been

@@ -19,6 +19,8 @@ class Recorder {
   virtual void failed() noexcept = 0;
   // That memory has got values which no operation of this thread made.
   virtual void written(const StorageRef& memory) noexcept = 0;
+  // A tensor has got a second name. May throw: then it has not.
+  virtual void copied(Handle from, Handle to) = 0;
 
   // Of the thread that this is called on.
   bool is_linked_here() const noexcept;

@@ -8,6 +8,7 @@
 #include "ops/kernels.hpp"
 #include "ops/meaning.hpp"
 #include "ops/recorder.hpp"
+#include "tensor/copies.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -80,6 +81,9 @@ bool Recorder::is_linked_here() const noexcept {
 void Recorder::link() noexcept {
   outer_ = innermost;
   recorder = innermost = this;
+  copy_hook = [](Handle from, Handle to) {
+    innermost->copied(from, to);  // also while a call is under way, which nobody else hears
+  };
 }
 
 void Recorder::unlink() noexcept {
@@ -88,6 +92,7 @@ void Recorder::unlink() noexcept {
   while (*link != this) link = &(*link)->outer_;
   *link = outer_;
   recorder = innermost;
+  if (innermost == nullptr) copy_hook = nullptr;
 }
 
 void install_kernels(const KernelTable& table) noexcept {

@@ -173,6 +173,12 @@ void DraftBody::written(const StorageRef& memory) noexcept {
   known_.forget_storage(memory.data().data());
 }
 
+void DraftBody::copied(Handle from, Handle to) {
+  if (outer() != nullptr) outer()->copied(from, to);
+  if (options_.copies) return;  // they are known by their place
+  if (const Slot slot = known_.find(from); slot != kNoSlot) known_.learn_name(to, slot);
+}
+
 Plan DraftBody::finish(std::span<const Handle> outputs) {
   end();
   for (const Handle each : outputs) {

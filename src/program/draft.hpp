@@ -25,6 +25,7 @@ class DraftBody final : public ops::Recorder {
   void ended(ops::OpCall& call) override;
   void failed() noexcept override;
   void written(const StorageRef& memory) noexcept override;
+  void copied(Handle from, Handle to) override;
 
  private:
   enum class Origin : std::uint8_t { kInput, kCaptured, kConstant, kMade };

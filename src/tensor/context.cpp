@@ -3,8 +3,11 @@
 
 #include "tensor/context_body.hpp"
 #include "tensor/context_registry.hpp"
+#include "tensor/copies.hpp"
 
 namespace ebb {
+
+constinit thread_local CopyHook copy_hook = nullptr;
 
 Context Context::begin(ContextOptions options) {
   const auto [body, id] = ContextRegistry::instance().create(std::move(options));
@@ -49,7 +52,17 @@ Handle Context::strided_view(Handle base, const Operand& seen, std::uint64_t byt
   });
 }
 Handle Context::share(Handle handle, RegionId region) const {
-  return body_->with_records(id_, "view", [&] { return body_->share(id_, handle, region); });
+  const Handle made =
+      body_->with_records(id_, "view", [&] { return body_->share(id_, handle, region); });
+  if (copy_hook == nullptr) [[likely]]
+    return made;
+  try {
+    copy_hook(handle, made);
+  } catch (...) {
+    body_->dispose(id_, made);
+    throw;
+  }
+  return made;
 }
 Handle Context::adopt(const ForeignSpec& spec) const {
   return body_->with_records(id_, "adopt", [&] { return body_->adopt(id_, spec); });

@@ -75,6 +75,28 @@ TEST_F(CapiTape, GivesGradients) {
   EXPECT_EQ(read(x_), (std::array<float, 3>{1, 2, 3})) << "what was given is not ended";
 }
 
+TEST_F(CapiTape, ByNameAnotherTensorOverTheSameMemoryIsAConstant) {
+  const int64_t dim = 3;
+  ebb_tensor_spec spec{};
+  spec.size = sizeof spec;
+  spec.dtype = EBB_FLOAT32;
+  spec.rank = 1;
+  spec.dims = &dim;
+  ebb_handle same = 0;
+  ASSERT_EQ(ebb_tensor_view(context_, x_, 0, &spec, &same), EBB_OK);
+  for (const uint32_t flags : {0u, uint32_t{EBB_TAPE_BY_NAME}}) {
+    ASSERT_EQ(ebb_tape_close(tape_), EBB_OK);
+    ASSERT_EQ(ebb_tape_open_with(context_, flags, &tape_), EBB_OK) << ebb_last_error();
+    ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
+    const ebb_handle y = op("Multiply", {x_, same});
+    ebb_handle gradient = 0;
+    ASSERT_EQ(backward(y, x_, &gradient), EBB_OK) << ebb_last_error();
+    const auto both = std::array<float, 3>{2, 4, 6}, one = std::array<float, 3>{1, 2, 3};
+    EXPECT_EQ(read(gradient), flags == 0 ? both : one);
+  }
+  EXPECT_EQ(ebb_tape_open_with(context_, 2, &tape_), EBB_INVALID_ARGUMENT);
+}
+
 TEST_F(CapiTape, GivesNoneWhereThereIsNoWay) {
   ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
   ebb_handle gradient = 7;

@@ -4,7 +4,7 @@
 
 namespace ebb::node {
 
-// While a program is recorded a view is an operation, so that it is heard of.
+// While a program is recorded, or a tape is open, a view is an operation, so that it is heard of.
 ebb_status Runtime::reshape(ebb_handle& input, const ebb_tensor_spec& spec) {
   double attributes[1 + EBB_MAX_RANK] = {static_cast<double>(spec.rank)};
   for (std::uint32_t i = 0; i < spec.rank; ++i)

@@ -9,6 +9,7 @@ namespace ebb::node {
 ebb_status Runtime::open() { return Budget::of_process().open_own(device_name_.c_str(), &device_); }
 
 Runtime::~Runtime() {
+  tape_close();
   if (device_ != 0) ebb_device_close(device_);
 }
 
@@ -38,8 +39,8 @@ ebb_status Runtime::make_view(const double* given) {
   for (std::uint32_t i = 0; i < spec.rank; ++i)
     dims[i] = static_cast<std::int64_t>(given[kSizes + i]);
   spec.dims = dims;
-  return recorded_ == 0 ? ebb_tensor_view(context(), input, 0, &spec, &input)
-                        : reshape(input, spec);
+  const bool heard = recorded_ != 0 || tape_ != 0;
+  return heard ? reshape(input, spec) : ebb_tensor_view(context(), input, 0, &spec, &input);
 }
 
 ebb_status Runtime::take_inputs(std::size_t& inputs, std::size_t& views) {

@@ -45,6 +45,13 @@ class Runtime {
   ebb_status program_run(ebb_program program);
   void program_free(ebb_program program);
 
+  // The tape that gradients are taken from (tape.cc). The shared inputs are watched.
+  ebb_status tape_open();
+  // The shared inputs are y, what its gradient begins with (0: ones), and the tensors that gradients
+  // by are wanted of; the results are their handles, 0 where there is none. Closes the tape.
+  ebb_status tape_backward();
+  void tape_close();
+
  private:
   // What JavaScript has ended ends; then the shared inputs, with `views` of them in another shape,
   // which are there also after an error.
@@ -58,6 +65,7 @@ class Runtime {
   const std::string device_name_;
   ebb_device device_ = 0;
   ebb_program recorded_ = 0;  // the one that is being recorded
+  ebb_tape tape_ = 0;         // the one that is open
   double* head_ = nullptr;
   double* inputs_ = nullptr;
   double* views_ = nullptr;
@@ -69,5 +77,6 @@ class Runtime {
 };
 
 void export_programs(napi_env env, Runtime& runtime, napi_value functions);
+void export_tape(napi_env env, Runtime& runtime, napi_value functions);
 
 }  // namespace ebb::node

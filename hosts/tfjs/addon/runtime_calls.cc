@@ -188,6 +188,7 @@ napi_value runtime(napi_env env, napi_callback_info info) {
   export_function<read_end>(env, runtime, functions, "readEnd");
   export_function<read_drop>(env, runtime, functions, "readDrop");
   export_programs(env, runtime, functions);
+  export_tape(env, runtime, functions);
   return functions;
 }
 

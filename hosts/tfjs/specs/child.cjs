@@ -32,7 +32,9 @@ async function run() {
   const env = jasmine.getEnv();
   session.configure(env);
   require(bundle);
-  writeFileSync(output, JSON.stringify(await session.run(env)));
+  const result = await session.run(env);
+  const tape = backend === 'ebb' ? require('../dist/api/tape.js').tape.info() : undefined;
+  writeFileSync(output, JSON.stringify({ ...result, tape }));
 }
 
 run().then(

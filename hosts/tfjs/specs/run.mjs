@@ -24,6 +24,8 @@ const MODES = ['off', 'on', 'usual', 'forced'];
 const MID_SPEC = ['usual', 'forced'];
 /** What the forced run gives back at least: it must not pass because nothing was collected. */
 const FORCED_AT_LEAST = 300;
+/** Gradients that are the core's at least, on `ebb`, unless EBB_TAPE=0 says that none is. */
+const NATIVE_AT_LEAST = process.env.EBB_TAPE === '0' ? 0 : 500;
 /** Backends that pass every spec there is. */
 const WHOLE = ['cpu', 'ebb'];
 const SPECS = 4232;
@@ -33,6 +35,13 @@ function reportFailures({ specs }) {
   for (const [name, { status, why }] of Object.entries(specs)) {
     if (status === 'failed') fault(`${name}\n    ${why.join('\n    ')}`);
   }
+}
+
+function checkTape({ tape: { native, theirs } }) {
+  const others = Object.values(theirs).reduce((sum, count) => sum + count, 0);
+  console.log(`  gradients: ${native} native, ${others} by TensorFlow.js`);
+  if (native < NATIVE_AT_LEAST) fault(`only ${native} gradients were native`);
+  if (NATIVE_AT_LEAST === 0 && native > 0) fault(`${native} gradients were native`);
 }
 
 const file = await bundle(join(here, 'entry.mjs'), 'specs');
@@ -45,6 +54,7 @@ for (const backend of backends) {
     const result = (results[mode] = await runs[backend][mode]);
     printCounts(backend, mode, result);
     checkClass(result, CLASSES[backend]);
+    if (backend === 'ebb') checkTape(result);
     if (WHOLE.includes(backend)) {
       const { specs, failed, pending } = counts(result);
       if (specs !== SPECS) fault(`${specs} specs, not ${SPECS}`);

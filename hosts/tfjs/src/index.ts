@@ -23,6 +23,7 @@ export {
   type RecordingOptions,
   type RecordingState,
 } from './api/recording';
+export { tape, type TapeInfo } from './api/tape';
 export { holders, type PlaceHolder, why, type Why, type WhyOptions } from './api/why';
 
 // The switch is the process's: a worker begun while it is on reclaims as well.

@@ -26,12 +26,18 @@ namespace gradients {
 class TapeBody;
 }
 
+struct TapeOptions {
+  // Another name over a tensor's memory is that tensor where it was copied before, too. False: only
+  // a copy that is made while the tape is open, so that a constant may be where a watched one is.
+  bool copies = true;
+};
+
 class [[nodiscard]] Tape {
  public:
   // In the current session; throws Error(kWrongState) where this thread has none.
   Tape();
   // Of a context's operations, wherever the session is.
-  explicit Tape(const Context& context);
+  explicit Tape(const Context& context, TapeOptions options = {});
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;

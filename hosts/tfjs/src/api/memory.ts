@@ -6,6 +6,7 @@ import { fileToWrite } from '../node/files';
 import { COLUMNS } from '../shared';
 import { budget } from './budget';
 import { recordedFunctions, recordedLines } from './record';
+import { tapeLine } from './tape';
 
 /** The counters of the core, as its `ebb_memory` names them. */
 type Counters = Record<(typeof COLUMNS)[number], number>;
@@ -85,7 +86,7 @@ export function report(options: ReportOptions = {}): string | Record<string, unk
   const installed = hooksIfAny();
   installed?.safePoint();
   const text = host().report(top, json, everywhere || installed === undefined);
-  if (!json) return text + recordedLines();
+  if (!json) return text + recordedLines() + tapeLine();
   return { ...(JSON.parse(text) as Record<string, unknown>), recorded: recordedFunctions() };
 }
 

@@ -23,6 +23,14 @@ import { Runtime } from './runtime';
 
 type DataId = object;
 
+/** What the core's tape does not hear of. */
+export interface TapingListener {
+  /** Data came from another backend. */
+  moved(): void;
+  /** One more tensor has this data, and no kernel made it. */
+  shared(dataId: DataId): void;
+}
+
 /**
  * Scalars, as a program has them everywhere. V8 keeps arrays as small as theirs within its heap, and would have to
  * move one out before the addon can read it.
@@ -43,6 +51,8 @@ export class EbbBackend extends KernelBackend {
   private readonly adopted = new WeakMap<DataId, EbbData>();
   /** Written or moved here, less what is gone: may be below zero. */
   private count = 0;
+  /** Who takes a gradient of what runs now (tape/taping.ts). */
+  taping: TapingListener | undefined = undefined;
 
   constructor(readonly runtime = new Runtime('cpu')) {
     super();
@@ -75,6 +85,7 @@ export class EbbBackend extends KernelBackend {
     // Values of a tensor that is older, not values that a recorded function has of itself.
     const { listener } = this.runtime;
     this.runtime.listener = undefined;
+    this.taping?.moved();
     try {
       this.fill(data, values);
     } finally {
@@ -114,6 +125,7 @@ export class EbbBackend extends KernelBackend {
   }
 
   override incRef(dataId: DataId): void {
+    this.taping?.shared(dataId);
     this.find(dataId, 'incRef').refCount++;
   }
 

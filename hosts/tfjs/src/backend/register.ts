@@ -8,6 +8,7 @@ import { KERNELS } from './kernels';
 import { installOptimizers } from './optimizers';
 import { asKernelFunc } from './recipe';
 import { TABLE_HASH } from './table';
+import { installTape } from './tape';
 
 export const NAME = 'ebb';
 /** That of tfjs-node's backend: above cpu and wasm, so that it is the one that is chosen. */
@@ -38,6 +39,7 @@ export function registerAs(backendName: string, make: () => EbbBackend, priority
   checkTable();
   registerKernels(backendName);
   installOptimizers();
+  installTape();
   return registerBackend(backendName, make, priority);
 }
 

@@ -55,12 +55,19 @@ interface HostPrograms {
   programFree(program: number): void;
 }
 
+/** And for the tape (addon/tape.cc). */
+interface HostTape {
+  tapeOpen(): void;
+  tapeBackward(): void;
+  tapeClose(): void;
+}
+
 /** More tensors than can live at once. */
 const MOST_RESULTS = 2 ** 24;
 
 export class Runtime {
   private readonly world = world();
-  private readonly functions: HostRuntime & HostPrograms;
+  private readonly functions: HostRuntime & HostPrograms & HostTape;
   private readonly head = new Float64Array(Head.HeadSize);
   private inputs = new Float64Array(64);
   private views = new Float64Array(64 * Result.ResultSize);
@@ -74,7 +81,7 @@ export class Runtime {
   listener: Listener | undefined = undefined;
 
   constructor(device: string) {
-    this.functions = host().runtime(device) as HostRuntime & HostPrograms;
+    this.functions = host().runtime(device) as HostRuntime & HostPrograms & HostTape;
     this.share();
   }
 
@@ -230,6 +237,28 @@ export class Runtime {
 
   programFree(program: number): void {
     this.functions.programFree(program);
+  }
+
+  // ---- the tape
+
+  /** From now on operations on these, and on what depends on them, are noted. */
+  tapeOpen(watched: readonly number[]): void {
+    this.giveAll(watched);
+    this.functions.tapeOpen();
+  }
+
+  /**
+   * Passed since begin(): y, what its gradient begins with or 0, and the watched tensors of which gradients are wanted.
+   * `resultHandle` has those, 0 where there is none.
+   */
+  tapeBackward(): void {
+    this.expect(this.inputCount);
+    this.setHead(0, 0);
+    this.functions.tapeBackward();
+  }
+
+  tapeClose(): void {
+    this.functions.tapeClose();
   }
 
   private giveAll(handles: readonly number[]): void {

@@ -143,6 +143,7 @@ export interface Engine {
   memory(): { numTensors: number; numBytes: number; numDataBuffers: number };
   reset(): void;
   keep<T extends Tensor>(tensor: T): T;
+  removeDataId(dataId: DataId, backend: Backend): void;
 }
 
 /** How the scopes end that TensorFlow.js opens for each of its operations. */
