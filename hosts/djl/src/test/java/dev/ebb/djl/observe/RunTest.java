@@ -56,7 +56,7 @@ class RunTest {
         List<String> command =
                 Fork.reclaiming()
                         .flag("-Xmx512m", "-Debb.record=full", "-Debb.record.file=" + folder + "/b.ebbrec")
-                        .command(Growing.class.getName(), "pool", "leak", 40);
+                        .command(Growing.class.getName(), "pool", "leak", 180);
         Process program = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(folder.resolve("b.txt").toFile()).start();
         try {
             String said = "";
