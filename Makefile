@@ -70,6 +70,7 @@ bench: deps ## Run the benchmarks and print the table of figures
 	@cmake --preset release -DEBB_BUILD_BENCH=ON
 	@cmake --build --preset release -j $(JOBS)
 	@$(MAKE) --no-print-directory node
+	@tools/build_web.sh
 	@$(MAKE) --no-print-directory jvm
 	@PATH="$$(tools/ensure_node.sh):$$PATH" python3 tools/run_bench.py
 	@python3 tools/bench_table.py

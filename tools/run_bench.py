@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every benchmark of build/release/bench, bench, tests/page, hosts/tfjs/bench and hosts/djl from the root.
+"""Runs every benchmark of build/release/bench, bench, tests/page, hosts/tfjs/{bench,web/bench} and hosts/djl from the root.
 
 Each writes build/bench/NAME.json.
 """
@@ -21,6 +21,7 @@ def programs() -> dict[str, list]:
                         "EBB_TOOL=build/release/bin/ebb EBB_MAKE_RECORDING=build/release/bench/make_recording "
                         "node tests/page/open_bench.mjs"]}
             | {"memray": [sys.executable, ROOT / "bench/memray_loop.py"]}
+            | {"web": ["node", ROOT / "hosts/tfjs/web/bench/run.mjs"]}
             | {"jvm": [sys.executable, ROOT / "tools/jvm.py", "bench"]})
 
 
