@@ -578,7 +578,6 @@ STAGES = [
           lambda: preset_stage("dev", "compile_fail"), "tests/compile_fail/*.cpp"),
     Stage("asan", EVERYTHING, lambda: preset_stage("asan", EVERYTHING), UNIT_TESTS),
     Stage("tsan", RACED, lambda: preset_stage("tsan", RACED), UNIT_TESTS),
-    Stage("plain", "conformance without oneDNN and libgomp", plain_stage, UNIT_TESTS),
     Stage("cuda", "what make cuda builds; the plug-in for sm_90, loaded without a GPU", cuda_stage,
           "src/backends/cuda/plugin/*.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
@@ -594,8 +593,9 @@ STAGES = [
           JVM_PROJECT),
 ]
 
-ON_DEMAND = [  # make coverage; and in make soak
+ON_DEMAND = [  # run_tests.py --only; and in make soak
     Stage("coverage", "src/memory, src/tensor", coverage_stage, "src/memory/*.cpp"),
+    Stage("plain", "conformance without oneDNN and libgomp", plain_stage, UNIT_TESTS),
 ]
 
 SOAK_STAGES = [

@@ -333,6 +333,7 @@ test('the types describe what is there', () => {
     'recording',
     'report',
     'snapshot',
+    'tape',
     'tidy',
     'trace',
     'trim',

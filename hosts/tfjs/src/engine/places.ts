@@ -49,9 +49,10 @@ export class Places {
   /** The place of a tensor that is being made, below `entry`; 0: none is wanted, or no user's code made it. */
   ofBirth(tensor: Tensor, record: DataRecord, entry: Entry): number {
     if (this.sites.on) return this.engine.state.activeScope?.site || this.look(entry);
-    switch (this.world.signals[Signal.Recording]) {
-      case RecordingMode.Full:
-        return this.inFull(tensor, entry);
+    const mode = this.world.signals[Signal.Recording];
+    if (mode === RecordingMode.Full) return this.inFull(tensor, entry);
+    this.last = 0; // what comes next in a full recording does not follow from what came last in the one before
+    switch (mode) {
       case RecordingMode.Sampled:
         return this.inSampled(tensor, record, entry);
       default:
