@@ -60,14 +60,18 @@ function whyNot(tracker: TapingEngine, xs: readonly Tensor[], dy?: Tensor | null
   return dy == null || dy.dtype === 'float32' ? '' : 'dy is not float32';
 }
 
-function take(
-  own: TapingEngine['gradients'],
-  tracker: TapingEngine,
-  f: () => Tensor,
-  xs: Tensor[],
-  dy: Tensor | null | undefined,
-  none: boolean,
-): Gradients {
+/** A call of `engine.gradients`, and the method that it was meant for. */
+interface Call {
+  own: TapingEngine['gradients'];
+  tracker: TapingEngine;
+  f: () => Tensor;
+  xs: Tensor[];
+  dy: Tensor | null | undefined;
+  /** Also where nothing leads from xs to y. */
+  none: boolean;
+}
+
+function take({ own, tracker, f, xs, dy, none }: Call): Gradients {
   const counts = tapeSwitch();
   const taping = (current = new Taping(tracker.backend as unknown as EbbBackend, xs));
   let y: Tensor;
@@ -97,14 +101,7 @@ function take(
 }
 
 /** TensorFlow.js's own method. Inside of a function that is taped, what was held becomes tensors before it needs them. */
-function leave(
-  own: TapingEngine['gradients'],
-  tracker: TapingEngine,
-  f: () => Tensor,
-  xs: Tensor[],
-  dy: Tensor | null | undefined,
-  none: boolean,
-): Gradients {
+function leave({ own, tracker, f, xs, dy, none }: Call): Gradients {
   const outer = current;
   const inner = (): Tensor => {
     const y = f();
@@ -125,11 +122,12 @@ export function installTape(): void {
   tracker[INSTALLED] = true;
   const { gradients: own, saveTensorsForBackwardMode: save, customGrad } = tracker;
   tracker.gradients = (f, xs, dy, none = false) => {
-    if (!tapeSwitch().on) return leave(own, tracker, f, xs, dy, none);
+    const call = { own, tracker, f, xs, dy, none };
+    if (!tapeSwitch().on) return leave(call);
     const why = whyNot(tracker, xs, dy);
-    if (why === '') return take(own, tracker, f, xs, dy, none);
+    if (why === '') return take(call);
     tapeSwitch().count(why);
-    return leave(own, tracker, f, xs, dy, none);
+    return leave(call);
   };
   tracker.saveTensorsForBackwardMode = (tensors) =>
     current === undefined ? save.call(tracker, tensors) : current.held.hold(tensors);
