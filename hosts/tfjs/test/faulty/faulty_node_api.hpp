@@ -6,24 +6,13 @@
 #define NAPI_VERSION 2147483647
 #include <node_api.h>
 
-#include <cstdint>
+#include "../../../../tests/support/fault_plan.hpp"
 
 namespace ebb::node::faulty {
 
-struct Plan {
-  std::uint64_t at = 0;  // 0: none fails
-  bool and_later = false;
-  std::uint64_t calls = 0, failed = 0;
-};
-inline thread_local Plan plan;
+inline thread_local ebb::test::FaultPlan plan;
 
-inline bool fails() noexcept {
-  if (plan.at == 0) return false;
-  ++plan.calls;
-  const bool now = plan.and_later ? plan.calls >= plan.at : plan.calls == plan.at;
-  plan.failed += now ? 1 : 0;
-  return now;
-}
+inline bool fails() noexcept { return plan.fails(); }
 
 }  // namespace ebb::node::faulty
 
