@@ -26,6 +26,12 @@ function isOfBackend(name, backend) {
   return backend === 'cpu' || !/ cpu \{\}/.test(name) || FOR_CPU_ALONE.test(name);
 }
 
+/** Without what TensorFlow.js checks in tests only, so that kernels go the way that they go in a program (engine/direct.ts). */
+function asInAProgram({ ENV }) {
+  const { set } = ENV;
+  ENV.set = (flag, value) => set.call(ENV, flag, flag === 'IS_TEST' ? false : value);
+}
+
 class Session {
   #made = [];
   #collections = 0;
@@ -44,6 +50,7 @@ class Session {
     if (mode !== 'off') {
       ebb.reclaim.on();
       if (mode === 'on') this.#holdWhileSpecRuns(engine);
+      else asInAProgram(engine);
       if (mode === 'forced') this.#collectAtRandom(engine);
     }
     const { setBackend } = engine;

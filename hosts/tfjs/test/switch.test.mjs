@@ -1,12 +1,15 @@
 // Item 10: off means off; on and off at any time; what was born before the first on() is unwatched.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { assertBooks, collected, ebb, sleep, tf, use } from './support.mjs';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** By which tensors come and go. */
 const METHODS = [
   'trackTensor',
   'disposeTensor',
-  'runKernelFunc',
   'startScope',
   'endScope',
   'track',
@@ -17,6 +20,13 @@ const METHODS = [
 await use('wasm');
 
 test('requiring the package touches nothing', () => {
+  const program = `const tf = require('@tensorflow/tfjs'); require('ebb-tfjs');
+    tf.add(1, 2); console.log(Object.keys(tf.engine()).filter((name) => typeof tf.engine()[name] === 'function'));`;
+  const { stdout } = spawnSync(process.execPath, ['-e', program], { cwd: root, encoding: 'utf8' });
+  assert.equal(stdout.trim().split('\n').at(-1), '[]');
+});
+
+test("requiring backend ebb touches how kernels and gradients run, and nothing of tensors' lives", () => {
   const engine = tf.engine();
   for (const method of METHODS) assert.ok(!Object.hasOwn(engine, method), `${method} is hooked`);
   assert.equal(ebb.reclaim.isOn, false);

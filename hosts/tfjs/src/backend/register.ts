@@ -1,5 +1,7 @@
 // Registers backend `ebb` and its kernels with TensorFlow.js.
-import { findBackendFactory, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
+import { engine, findBackendFactory, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
+import { runDirectly } from '../engine/direct';
+import type { Engine } from '../engine/tfjs';
 import { EbbError } from '../errors';
 import { host } from '../host';
 import '../node/addon';
@@ -40,7 +42,11 @@ export function registerAs(backendName: string, make: () => EbbBackend, priority
   registerKernels(backendName);
   installOptimizers();
   installTape();
-  return registerBackend(backendName, make, priority);
+  const whenMade = (): EbbBackend => {
+    runDirectly(engine() as unknown as Engine);
+    return make();
+  };
+  return registerBackend(backendName, whenMade, priority);
 }
 
 /** The same for one that few programs choose, and by name only: its kernels are registered when it is made. */

@@ -10,6 +10,7 @@ import { host, ofIsolate } from '../host';
 import { currentRegion } from '../node/async_region';
 import { Calls } from './calls';
 import { seeClass } from './classes';
+import { runDirectly } from './direct';
 import { rememberSite } from './disposed';
 import { Faults } from './faults';
 import { type FreeList, freeListOf, trimFreeLists } from './free_lists';
@@ -47,6 +48,7 @@ export class Hooks {
     readonly engine: Engine,
     readonly world: World,
   ) {
+    runDirectly(engine);
     const { disposeTensor, runKernelFunc } = engine;
     this.books = new Books(world, engine, (tensor) => disposeTensor.call(engine, tensor));
     this.sites = sites();

@@ -107,7 +107,14 @@ export interface EngineState {
   activeScope: Scope | null | undefined;
   nextScopeId: number;
   tensorInfo: DataTable;
+  /** Gradients that are being taken, and kernels that run. */
+  gradientDepth: number;
+  kernelDepth: number;
+  profiling: boolean;
 }
+
+/** What a kernel returns: a tensor, or what one is made of. */
+export type TensorInfo = Pick<Tensor, 'dataId' | 'dtype' | 'shape'> & { rank?: number };
 
 export interface KernelCall {
   kernelName?: string;
@@ -127,6 +134,8 @@ export interface Engine {
   registry: Record<string, Backend>;
   ENV: {
     flagRegistry: Record<string, Flag | undefined>;
+    /** Those that were asked for or set. */
+    flags: Record<string, boolean | number | string | undefined>;
     getNumber(flag: string): number;
   };
   trackTensor(tensor: Tensor, backend?: Backend): void;
@@ -135,6 +144,8 @@ export interface Engine {
   makeTensor(values: unknown, shape: number[], dtype?: string, backend?: Backend): Tensor;
   makeVariable(initial: Tensor, trainable?: boolean, name?: string, dtype?: string): Variable;
   moveData(backend: Backend, dataId: DataId): void;
+  makeTensorFromTensorInfo(info: TensorInfo, backend?: Backend): Tensor;
+  runKernel(kernelName: string, inputs: unknown, attrs?: unknown): Tensor | Tensor[];
   runKernelFunc(call: KernelCall): Tensor | Tensor[];
   nextTensorId(): number;
   startScope(name?: string): void;
