@@ -1,6 +1,7 @@
 // What only a GPU can tell. Skipped unless EBB_TEST_DEVICE names one.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <thread>
 
@@ -230,6 +231,61 @@ TEST_F(Gpu, ViewsGiveWhatTheirCopiesGive) {
          ops::batch_mat_mul(turned, turned, {.transpose_b = true}));
     same(ops::sum(ops::transpose(ops::reshape(x, {8, 8, 48}), {1, 0, 2}), {0}),
          ops::sum(turned, {0}));
+  }
+}
+
+// Whole numbers: results are whole too, whatever way they are computed, once they are rounded.
+Tensor whole_numbers(const std::vector<std::int64_t>& dims, unsigned seed) {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= dim;
+  std::mt19937 random(seed);
+  Floats values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(random() % 9) - 4.0f;
+  return tensor(std::span<const float>(values), Shape(std::span<const std::int64_t>(dims)));
+}
+
+struct PlaneCase {
+  std::int64_t batch, side, in, out, taps, padding;
+};
+
+Floats rounded(const Tensor& x) {
+  Floats values = x.to_vector<float>();
+  for (float& value : values) value = std::round(value);
+  return values;
+}
+
+// Forward, both gradients, and the gradient of a pooling whose windows lie side by side.
+std::vector<Floats> convolved(const std::string& device, const PlaneCase& c) {
+  Session session({.device = device});
+  const std::int64_t side = c.side + 2 * c.padding - c.taps + 1;
+  const std::vector<std::int64_t> pads{c.padding, c.padding, c.padding, c.padding};
+  const Tensor x = whole_numbers({c.batch, c.side, c.side, c.in}, 1);
+  const Tensor filter = whole_numbers({c.taps, c.taps, c.in, c.out}, 2);
+  const Tensor bias = whole_numbers({c.out}, 3);
+  const Tensor dy = whole_numbers({c.batch, side, side, c.out}, 4);
+  const Tensor y = ops::fused_conv2d(x, filter,
+                                     {.bias = bias,
+                                      .pads = pads,
+                                      .output_size = {side, side},
+                                      .activation = ops::Activation::kRelu});
+  const std::vector<std::int64_t> two{2, 2};
+  const Tensor even = whole_numbers({c.batch, 6, 4, c.out}, 5);
+  const Tensor pooled = whole_numbers({c.batch, 3, 2, c.out}, 6);
+  return {
+      rounded(y),
+      rounded(
+          ops::conv2d_backprop_input(dy, filter, {c.batch, c.side, c.side, c.in}, {.pads = pads})),
+      rounded(ops::conv2d_backprop_filter(x, dy, {c.taps, c.taps, c.in, c.out}, {.pads = pads})),
+      rounded(ops::max_pool_grad(pooled, even, two, {.strides = two}))};
+}
+
+TEST_F(Gpu, ConvolutionsWithFewChannelsGiveWhatTheCpuGives) {
+  for (const PlaneCase& c : {PlaneCase{2, 7, 1, 1, 3, 0}, PlaneCase{3, 9, 3, 5, 3, 1},
+                             PlaneCase{32, 12, 8, 16, 5, 0}, PlaneCase{64, 28, 1, 8, 5, 2},
+                             PlaneCase{5, 6, 4, 32, 1, 1}, PlaneCase{130, 24, 16, 20, 3, 1},
+                             PlaneCase{1, 40, 32, 32, 3, 0}, PlaneCase{300, 24, 4, 8, 3, 1}}) {
+    SCOPED_TRACE(testing::Message() << c.batch << ' ' << c.side << ' ' << c.in << ' ' << c.out);
+    EXPECT_EQ(convolved(name_, c), convolved("cpu", c));
   }
 }
 

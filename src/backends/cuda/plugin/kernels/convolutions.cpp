@@ -18,11 +18,18 @@ namespace {
 
 using ops::Convolution;
 
-// The ways to compute one shape. Way 0 is Ebb's own tiles, the others are cuDNN's.
+// The ways to compute one shape: Ebb's own two, then those of cuDNN. Tiles can do all.
+constexpr std::size_t kTiles = 0;
+constexpr std::size_t kFew = 1;
+constexpr std::size_t kOfCudnn = 2;
+
 struct Choice {
   std::shared_ptr<CudnnConvolution> cudnn;
-  std::size_t way = 0;
+  bool few = false;
+  std::size_t way = kTiles;
   bool chosen = false;
+
+  std::size_t ways() const { return kOfCudnn + (cudnn == nullptr ? 0 : cudnn->ways()); }
 };
 
 PlanKey key_of(const Convolution& c, Direction direction, const DeviceState& device) {
@@ -48,7 +55,8 @@ class Choices {
     return cache_.get(key, [&] {
       Choice made;
       made.cudnn = CudnnConvolution::make(device, c, direction);
-      made.chosen = made.cudnn == nullptr;
+      made.few = has_few_channels(c, direction);
+      made.chosen = made.cudnn == nullptr && !made.few;
       return made;
     });
   }
@@ -64,8 +72,11 @@ class Choices {
 
 bool run_way(Call& call, const Convolution& c, const ConvolutionData& data, const Choice& choice,
              std::size_t way, ConvolutionRoom& room, const ChannelEpilogue& epilogue) {
-  if (way > 0) return choice.cudnn->run(call, data, way - 1, room);
-  convolve_by_tiles(call, c, data, epilogue);
+  if (way >= kOfCudnn) {
+    return choice.cudnn != nullptr && choice.cudnn->run(call, data, way - kOfCudnn, room);
+  }
+  if (way == kFew && !choice.few) return false;
+  way == kFew ? convolve_few(call, c, data, epilogue) : convolve_by_tiles(call, c, data, epilogue);
   return true;
 }
 
@@ -102,7 +113,7 @@ float time_of(Call& call, const Convolution& c, const ConvolutionData& data, con
     return end.milliseconds_since(begin);
   } catch (const Failure& failure) {
     // No memory for a workspace: another way needs less.
-    if (failure.status != EBB_CUDA_NO_MEMORY || way == 0) throw;
+    if (failure.status != EBB_CUDA_NO_MEMORY || way == kTiles) throw;
     return std::numeric_limits<float>::infinity();
   }
 }
@@ -116,7 +127,7 @@ bool is_capturing(Call& call) {
 void choose(Call& call, const Convolution& c, const ConvolutionData& data, Choice& choice,
             ConvolutionRoom& room) {
   float best = std::numeric_limits<float>::infinity();
-  for (std::size_t way = 0; way <= choice.cudnn->ways(); ++way) {
+  for (std::size_t way = 0; way < choice.ways(); ++way) {
     const float time = time_of(call, c, data, choice, way, room);
     if (time < best) {
       best = time;
@@ -178,13 +189,13 @@ bool convolve(Call& call, const Convolution& c, const ConvolutionData& data,
   Choice choice = choices.get(key, device, c, data.direction);
   ConvolutionRoom room;
   if (!choice.chosen && is_capturing(call)) {
-    choice.way = 1;
+    choice.way = choice.few ? kFew : kOfCudnn;
   } else if (!choice.chosen) {
     choose(call, c, data, choice, room);
     choices.set(key, choice);
   }
   if (run_way(call, c, data, choice, choice.way, room, fused)) {
-    return choice.way == 0 && epilogue != nullptr;
+    return choice.way < kOfCudnn && epilogue != nullptr;
   }
   convolve_by_tiles(call, c, data, fused);
   return epilogue != nullptr;

@@ -1,6 +1,6 @@
 // Convolutions: what the ways to compute one agree on. A way is cuBLASLt for a filter of one tap,
-// one of cuDNN's algorithms, or Ebb's own tiles; which one, convolutions.cpp chooses once for each
-// shape.
+// one of cuDNN's algorithms, or one of Ebb's own two; which one, convolutions.cpp chooses once for
+// each shape.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct ConvolutionData {
   float* y = nullptr;
 };
 
-// ---- Ebb's own kernels (convolutions_tiles.cu, convolutions_depthwise.cu)
+// ---- Ebb's own kernels (convolutions_tiles.cu, convolutions_few.cu, convolutions_depthwise.cu)
 
 // What can be done to a forward result while it is written: a bias for each channel, an activation.
 struct ChannelEpilogue {
@@ -31,12 +31,17 @@ struct ChannelEpilogue {
 
 void convolve_by_tiles(Call& call, const ops::Convolution& c, const ConvolutionData& data,
                        const ChannelEpilogue& epilogue);
+// Where there are few channels of each kind, and windows move by one.
+bool has_few_channels(const ops::Convolution& c, Direction direction);
+void convolve_few(Call& call, const ops::Convolution& c, const ConvolutionData& data,
+                  const ChannelEpilogue& epilogue);
 void convolve_depthwise(Call& call, const ops::Convolution& c, const ConvolutionData& data,
                         const ChannelEpilogue& epilogue);
 
-// Adds `parts` lists of `count` numbers, one after the other in memory, in their order.
+// Adds `parts` lists of `count` numbers, one after the other in memory, always in the same order.
+// Where lists consist of lines of `line` numbers, these become columns of the result.
 void sum_parts(Call& call, const float* parts, std::int64_t part_count, std::int64_t count,
-               float* result);
+               float* result, std::int64_t line = 0);
 
 // ---- layouts (convolutions_layout.cu)
 

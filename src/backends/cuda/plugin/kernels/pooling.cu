@@ -150,6 +150,32 @@ __global__ void pool_maximum_gradient(Pool<Index> p, const float* dy, const floa
   }
 }
 
+// Where windows lie side by side and leave nothing out: a thread takes one window, and writes all of
+// it.
+template <bool kLastOfEqual, typename Index>
+__global__ void pool_maximum_gradient_apart(Pool<Index> p, const float* dy, const float* x,
+                                            float* dx) {
+  EBB_FOR_EACH_ELEMENT(i, p.results()) {
+    const Element<Index> at = element_at(p.w.out, p.channels, i);
+    const Index image = at.image * positions(p.w.in) * p.channels + at.channel;
+    const Index place = largest_place<kLastOfEqual>(p, at.z, at.y, at.x, x + image);
+    const float gradient = dy[i];
+    for_each_tap(p.w, at.z, at.y, at.x, [&](Index in, Index) {
+      dx[image + in * p.channels] = in == place ? gradient : 0.0F;
+    });
+  }
+}
+
+template <typename Index>
+bool lie_apart(const Volume<Index>& w) {
+  bool apart = true;
+  for (int i = 0; i < 3; ++i) {
+    apart = apart && w.stride[i] == w.size[i] && w.dilation[i] == 1 && w.before[i] == 0 &&
+            w.in[i] % w.size[i] == 0 && w.in[i] / w.size[i] == w.out[i];
+  }
+  return apart;
+}
+
 // Calls launch(pool) with indices of 32 or 64 bits; not where there is nothing to write.
 template <typename Launch>
 void with_pool(Call& call, Launch launch) {
@@ -213,6 +239,12 @@ void maximum_gradient(Call& call) {
   // Looking again costs less than a second launch while windows are small.
   constexpr std::int64_t kFewTaps = 9;
   with_pool(call, [&]<typename Index>(const Pool<Index>& pool) {
+    if (lie_apart(pool.w)) {
+      pool_maximum_gradient_apart<kLastOfEqual>
+          <<<blocks_for(pool.results()), kThreads, 0, call.stream()>>>(
+              pool, call.in<float>(0), call.in<float>(1), call.out<float>(0));
+      return;
+    }
     Index* places = nullptr;
     if (positions(pool.w.size) > kFewTaps && pool.results() > 0) {
       places = call.workspace<Index>(static_cast<std::size_t>(pool.results()));
