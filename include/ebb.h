@@ -300,7 +300,7 @@ EBB_API ebb_status ebb_tensor_describe(ebb_context context, ebb_handle handle,
                                        ebb_tensor_info* info);
 
 /* A reference on the tensor's memory: valid, with its data, until released, whatever ends the
- * tensor. */
+ * tensor. The hold's name alone counts then, whichever context is given with it. */
 EBB_API ebb_status ebb_hold_acquire(ebb_context context, ebb_handle handle, ebb_hold* hold);
 EBB_API ebb_status ebb_hold_data(ebb_context context, ebb_hold hold, void** data, uint64_t* bytes);
 /* A hold that has already been released: EBB_OK, nothing happens. Works after the context ended. */
@@ -359,7 +359,9 @@ EBB_API ebb_status ebb_tensor_copy_to(ebb_context context, ebb_handle handle, eb
 typedef uint64_t ebb_tape; /* of the thread that opened it; no two ever have the same name */
 
 /* From now on this thread's operations on watched tensors of the context, and on what depends on
- * them, are noted. Tapes may be nested. */
+ * them, are noted. Tapes may be nested. While an operation is under way, that is in a callback of
+ * some context's that it called, this thread's tapes and programs hear nothing, and none of them can
+ * be opened, passed, ended or closed: EBB_WRONG_STATE. */
 EBB_API ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape);
 typedef enum ebb_tape_flags {
   EBB_TAPE_BY_NAME = 1 /* two names over the same memory are two tensors, unless one was copied from

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 namespace ebb::capi {
@@ -70,6 +71,9 @@ ebb_status failed() noexcept {
   } catch (const std::bad_alloc&) {
     message = "[ebb] no system memory for Ebb's own records";
     return EBB_OUT_OF_MEMORY;
+  } catch (const std::length_error&) {  // a count that no memory could hold
+    message = "[ebb] more was given than there can be";
+    return EBB_INVALID_ARGUMENT;
   } catch (const std::exception& error) {
     keep(error.what(), fixed_text(ErrorKind::kInternal));
     return EBB_INTERNAL;

@@ -1,15 +1,13 @@
-// Recorded programs. They belong to the thread that recorded them, and so do their names: another
-// thread's is unknown here.
+// Recorded programs. They belong to the thread that recorded them, and so do their names.
 #include "ebb/program/program.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
 #include <optional>
-#include <unordered_map>
 
 #include "capi/names.hpp"
 #include "capi/sized.hpp"
+#include "capi/thread_names.hpp"
+#include "ops/recorder.hpp"
 
 namespace {
 
@@ -19,28 +17,27 @@ using namespace ebb::capi;
 struct NamedProgram {
   explicit NamedProgram(const Context& of) : context(of) {}
   Context context;
-  std::optional<ProgramDraft> draft;  // until it ends
+  std::unique_ptr<ProgramDraft> draft;  // until it ends
   std::optional<Program> program;
 };
 
-std::atomic<std::uint64_t> names{0};  // no two ever have the same
-thread_local std::unordered_map<ebb_program, std::unique_ptr<NamedProgram>> programs_here;
+using Programs = ThreadNames<NamedProgram>;
 
-NamedProgram& named(ebb_program name) {
-  const auto found = programs_here.find(name);
-  if (found == programs_here.end()) {
+std::shared_ptr<NamedProgram> named(ebb_program name) {
+  std::shared_ptr<NamedProgram> found = Programs::find(name);
+  if (!found) {
     raise(ErrorKind::kStaleHandle, "[program] {} was freed, or is none of this thread's", name);
   }
-  return *found->second;
+  return found;
 }
 
-ProgramDraft& draft_of(ebb_program name) {
-  NamedProgram& found = named(name);
-  if (!found.draft) {
+std::shared_ptr<NamedProgram> being_recorded(ebb_program name) {
+  std::shared_ptr<NamedProgram> found = named(name);
+  if (!found->draft) {
     raise(ErrorKind::kWrongState,
           "[program] {} is recorded already, one that is being recorded is needed", name);
   }
-  return *found.draft;
+  return found;
 }
 
 const Program& program_of(const NamedProgram& found, ebb_program name) {
@@ -79,38 +76,33 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
     }
     const Context of = context_of(context);
     static_cast<void>(of.root());  // throws where it has ended
-    auto made = std::make_unique<NamedProgram>(of);
-    const ebb_program name = ++names;
-    const auto slot = programs_here.try_emplace(name).first;
-    try {
-      made->draft.emplace(of, handles_at(inputs, input_count, "program_begin"),
-                          ProgramOptions{.fold = (flags & EBB_PROGRAM_NO_FOLDING) == 0,
-                                         .copies = (flags & EBB_PROGRAM_BY_NAME) == 0,
-                                         .graphs = (flags & EBB_PROGRAM_NO_GRAPHS) == 0});
-    } catch (...) {
-      programs_here.erase(slot);
-      throw;
-    }
-    slot->second = std::move(made);
-    *program = name;
+    auto made = std::make_shared<NamedProgram>(of);
+    made->draft = std::make_unique<ProgramDraft>(
+        of, handles_at(inputs, input_count, "program_begin"),
+        ProgramOptions{.fold = (flags & EBB_PROGRAM_NO_FOLDING) == 0,
+                       .copies = (flags & EBB_PROGRAM_BY_NAME) == 0,
+                       .graphs = (flags & EBB_PROGRAM_NO_GRAPHS) == 0});
+    *program = Programs::add(std::move(made), "program_begin");
   });
 }
 
 ebb_status ebb_program_input(ebb_program program, ebb_handle handle) {
-  return guarded([&] { draft_of(program).input(handle); });
+  return guarded([&] { being_recorded(program)->draft->input(handle); });
 }
 
 ebb_status ebb_program_constant(ebb_program program, ebb_handle handle) {
-  return guarded([&] { draft_of(program).constant(handle); });
+  return guarded([&] { being_recorded(program)->draft->constant(handle); });
 }
 
 ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs, size_t output_count,
                            ebb_program_info* info) {
   return guarded([&] {
-    ProgramDraft& draft = draft_of(program);
+    const std::shared_ptr<NamedProgram> ending = being_recorded(program);
+    ops::check_not_heard("program_end");
+    const std::unique_ptr<ProgramDraft> draft = std::move(ending->draft);
     try {
       const SizedOutput out(info, "program_end");
-      Program made = draft.finish(handles_at(outputs, output_count, "program_end"));
+      Program made = draft->finish(handles_at(outputs, output_count, "program_end"));
       out.write({.size = 0,
                  .reserved = 0,
                  .steps = made.steps(),
@@ -118,11 +110,9 @@ ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs, size_
                  .captured = made.captured().size(),
                  .outputs = made.outputs(),
                  .constants = made.constants()});
-      NamedProgram& found = named(program);
-      found.draft.reset();
-      found.program = std::move(made);
+      ending->program = std::move(made);
     } catch (...) {
-      programs_here.erase(program);
+      Programs::remove(program);
       throw;
     }
   });
@@ -130,7 +120,8 @@ ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs, size_
 
 ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles, size_t capacity) {
   return guarded([&] {
-    const std::span<const Handle> all = program_of(named(program), program).captured();
+    const std::shared_ptr<NamedProgram> found = named(program);
+    const std::span<const Handle> all = program_of(*found, program).captured();
     if (all.size() > capacity) {
       raise(ErrorKind::kInvalidArgument, "[program_captured] there is room for {}, it has {}",
             capacity, all.size());
@@ -142,9 +133,9 @@ ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles, size_t
 ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_handle* given,
                            size_t given_count, ebb_op_result* results, size_t result_count) {
   return guarded([&] {
-    const NamedProgram& found = named(program);
-    const Program runs = program_of(found, program);  // a copy: it may be freed meanwhile
-    const Context context = found.context;
+    const std::shared_ptr<NamedProgram> found = named(program);
+    const Program& runs = program_of(*found, program);
+    const Context context = found->context;
     if (result_count != 0) needed(results, "program_run");
     const NamedDevice on(device);
     std::vector<ops::OpResult> made(result_count);
@@ -158,7 +149,11 @@ ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_han
 }
 
 ebb_status ebb_program_free(ebb_program program) {
-  return guarded([&] { programs_here.erase(program); });
+  return guarded([&] {
+    const std::shared_ptr<NamedProgram> found = Programs::find(program);
+    if (found && found->draft) ops::check_not_heard("program_free");
+    Programs::remove(program);
+  });
 }
 
 }  // extern "C"

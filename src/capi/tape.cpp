@@ -1,13 +1,10 @@
-// Tapes. They belong to the thread that opened them, and so do their names: another thread's is
-// unknown here.
+// Tapes. They belong to the thread that opened them, and so do their names.
 #include "ebb/grad/tape.hpp"
 
-#include <atomic>
-#include <memory>
-#include <unordered_map>
-
 #include "capi/names.hpp"
+#include "capi/thread_names.hpp"
 #include "ebb/ops/session.hpp"
+#include "ops/recorder.hpp"
 
 namespace {
 
@@ -20,15 +17,14 @@ struct OpenTape {
   Tape tape;
 };
 
-std::atomic<std::uint64_t> names{0};  // no two ever have the same
-thread_local std::unordered_map<ebb_tape, std::unique_ptr<OpenTape>> open_tapes;
+using Tapes = ThreadNames<OpenTape>;
 
-OpenTape& tape_of(ebb_tape name) {
-  const auto found = open_tapes.find(name);
-  if (found == open_tapes.end()) {
+std::shared_ptr<OpenTape> tape_of(ebb_tape name) {
+  std::shared_ptr<OpenTape> found = Tapes::find(name);
+  if (!found) {
     raise(ErrorKind::kStaleHandle, "[tape] {} was closed, or is none of this thread's", name);
   }
-  return *found->second;
+  return found;
 }
 
 // Tensors that their owner ends, not these.
@@ -71,48 +67,44 @@ ebb_status ebb_tape_open_with(ebb_context context, uint32_t flags, ebb_tape* tap
     }
     const Context of = context_of(context);
     static_cast<void>(of.root());  // throws where it has ended
-    const ebb_tape name = ++names;
-    const auto slot = open_tapes.try_emplace(name).first;
-    try {
-      slot->second = std::make_unique<OpenTape>(of, TapeOptions{.copies = flags == 0});
-    } catch (...) {
-      open_tapes.erase(slot);
-      throw;
-    }
-    *tape = name;
+    *tape =
+        Tapes::add(std::make_shared<OpenTape>(of, TapeOptions{.copies = flags == 0}), "tape_open");
   });
 }
 
 ebb_status ebb_tape_watch(ebb_tape tape, ebb_handle handle) {
   return guarded([&] {
-    OpenTape& open = tape_of(tape);
-    open.tape.watch(*Borrowed(open.context, &handle, 1, "tape_watch").pointers()[0]);
+    const std::shared_ptr<OpenTape> open = tape_of(tape);
+    open->tape.watch(*Borrowed(open->context, &handle, 1, "tape_watch").pointers()[0]);
   });
 }
 
 ebb_status ebb_tape_stop(ebb_tape tape) {
-  return guarded([&] { tape_of(tape).tape.stop(); });
+  return guarded([&] { tape_of(tape)->tape.stop(); });
 }
 
 ebb_status ebb_tape_backward(ebb_tape tape, ebb_device device, const ebb_handle* outputs,
                              size_t output_count, const ebb_handle* seeds, const ebb_handle* wanted,
                              size_t wanted_count, ebb_handle* gradients) {
   return guarded([&] {
-    OpenTape& open = tape_of(tape);
+    const std::shared_ptr<OpenTape> open = tape_of(tape);
     if (wanted_count != 0) needed(gradients, "tape_backward");
-    const Borrowed from(open.context, outputs, output_count, "tape_backward");
-    const Borrowed by(open.context, seeds, seeds == nullptr ? 0 : output_count, "tape_backward");
-    const Borrowed to(open.context, wanted, wanted_count, "tape_backward");
+    const Borrowed from(open->context, outputs, output_count, "tape_backward");
+    const Borrowed by(open->context, seeds, seeds == nullptr ? 0 : output_count, "tape_backward");
+    const Borrowed to(open->context, wanted, wanted_count, "tape_backward");
     const NamedDevice named(device);
-    const Session session({.context = open.context, .device = *named});
-    std::vector<Tensor> made = open.tape.backward(from.pointers(), by.pointers(), to.pointers());
+    const Session session({.context = open->context, .device = *named});
+    std::vector<Tensor> made = open->tape.backward(from.pointers(), by.pointers(), to.pointers());
     named.confirm([&] { made.clear(); });
     for (std::size_t i = 0; i < made.size(); ++i) gradients[i] = made[i].release();
   });
 }
 
 ebb_status ebb_tape_close(ebb_tape tape) {
-  return guarded([&] { open_tapes.erase(tape); });
+  return guarded([&] {
+    if (Tapes::find(tape)) ops::check_not_heard("tape_close");
+    Tapes::remove(tape);
+  });
 }
 
 }  // extern "C"

@@ -59,14 +59,31 @@ void TapeBody::release() noexcept {
   known_.clear();
 }
 
-void TapeBody::seed(std::span<const Tensor* const> outputs, std::span<const Tensor* const> seeds,
-                    Flow& flow) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const NodeId node = node_of(*outputs[i]);
-    if (!seeds.empty()) check_seed(*seeds[i], *outputs[i], i);
-    if (node == kConstantNode) continue;
-    flow.add(node, seeds.empty() ? ops::ones_like(*outputs[i]) : *seeds[i]);
+std::vector<NodeId> TapeBody::nodes_of_wanted(std::span<const Tensor* const> wanted) {
+  std::vector<NodeId> nodes;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    nodes.push_back(node_of(*wanted[i]));
+    if (nodes[i] == kConstantNode) {
+      raise(ErrorKind::kInvalidArgument,
+            "[backward] wanted tensor {} is neither watched nor a result that depends on what is",
+            i);
+    }
   }
+  return nodes;
+}
+
+std::vector<NodeId> TapeBody::nodes_of_outputs(std::span<const Tensor* const> outputs,
+                                               std::span<const Tensor* const> seeds) {
+  if (!seeds.empty() && seeds.size() != outputs.size()) {
+    raise(ErrorKind::kInvalidArgument, "[backward] {} seeds were given, {} or none are allowed",
+          seeds.size(), outputs.size());
+  }
+  std::vector<NodeId> nodes;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    nodes.push_back(node_of(*outputs[i]));
+    if (!seeds.empty()) check_seed(*seeds[i], *outputs[i], i);
+  }
+  return nodes;
 }
 
 void TapeBody::pass(const Call& call, Flow& flow) {
@@ -99,28 +116,27 @@ std::vector<Tensor> TapeBody::backward(std::span<const Tensor* const> outputs,
   if (!of_this_thread()) raise(ErrorKind::kWrongState, "[backward] the tape is another thread's");
   if (Session::current().context().id() != context_.id())
     raise(ErrorKind::kWrongState, "[backward] the tape is of another context than the session");
-  if (!seeds.empty() && seeds.size() != outputs.size()) {
-    raise(ErrorKind::kInvalidArgument, "[backward] {} seeds were given, {} or none are allowed",
-          seeds.size(), outputs.size());
-  }
+  if (const Device& device = Session::current().device(); device.foreign())
+    raise(ErrorKind::kInvalidArgument,
+          "[backward] device {} is another runtime's, one of Ebb's own "
+          "is needed",
+          device.name());
+  ops::check_not_heard("backward");
+  const std::vector<NodeId> asked = nodes_of_wanted(wanted);
+  const std::vector<NodeId> from = nodes_of_outputs(outputs, seeds);
   Flow flow{.gradients = std::vector<Tensor>(nodes_), .wanted = std::vector<bool>(nodes_)};
-  std::vector<NodeId> asked;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    asked.push_back(node_of(*wanted[i]));
-    if (asked[i] == kConstantNode) {
-      raise(ErrorKind::kInvalidArgument,
-            "[backward] wanted tensor {} is neither watched nor a result that depends on what is",
-            i);
-    }
-    flow.wanted[asked[i]] = true;
-  }
-  seed(outputs, seeds, flow);
+  for (const NodeId node : asked) flow.wanted[node] = true;
+  // From here on operations run, and with them whatever the host does in its callbacks.
   end();
   spent_ = true;
   struct Release {
     TapeBody& tape;
     ~Release() { tape.release(); }
   } released{*this};
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == kConstantNode) continue;
+    flow.add(from[i], seeds.empty() ? ops::ones_like(*outputs[i]) : *seeds[i]);
+  }
   watched_.clear();
   for (; !calls_.empty(); calls_.pop_back()) {
     pass(calls_.back(), flow);

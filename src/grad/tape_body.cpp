@@ -28,8 +28,9 @@ void make_room(std::vector<T>& list, std::size_t more) {
 
 }  // namespace
 
-TapeBody::TapeBody(const Context& context, TapeOptions options) noexcept
+TapeBody::TapeBody(const Context& context, TapeOptions options)
     : context_(context), options_(options) {
+  ops::check_not_heard("tape");
   link();
 }
 
@@ -103,15 +104,23 @@ void TapeBody::take_input(const ops::OpCall& call, std::size_t i) {
   pending_.storages.back() = operand.memory.data().data();
 }
 
+// The results are learnt before the tapes around this one hear of them, and kept after: so each
+// tape knows what a copy is of that another one keeps, whichever is passed first.
 void TapeBody::ended(ops::OpCall& call) {
-  if (outer() != nullptr) outer()->ended(call);
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     if (call.output(i).memory) forget(call.output(i).memory);
   }
   learn_moved(call);
-  if (pending_.row == nullptr) return;
   const std::size_t inputs = pending_.slots.size();
-  for (std::size_t i = 0; i < call.outputs(); ++i) take_result(call, i);
+  if (pending_.row != nullptr) {
+    for (std::size_t i = 0; i < call.outputs(); ++i) learn_result(call, call.output(i));
+  }
+  if (outer() != nullptr) outer()->ended(call);
+  if (pending_.row == nullptr) return;
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    if (!keeps_output(pending_.row->keeps, i)) continue;
+    pending_.slots[inputs + i].kept = share(call.output(i).handle);  // arithmetic: of slots
+  }
   note(call, inputs);
   pending_.row = nullptr;
 }
@@ -127,12 +136,10 @@ void TapeBody::learn_moved(const ops::OpCall& call) {
   }
 }
 
-void TapeBody::take_result(ops::OpCall& call, std::size_t i) {
-  const ops::Output& made = call.output(i);
+void TapeBody::learn_result(const ops::OpCall& call, const ops::Output& made) {
   Slot& slot = pending_.slots.emplace_back();
   slot.shape = made.shape;
   slot.dtype = made.dtype;
-  if (keeps_output(pending_.row->keeps, i)) slot.kept = share(made.handle);
   if (!is_differentiable(made.dtype)) return;
   slot.node = nodes_++;
   known_.learn(made.handle, place_of_result(call, made), slot.node);

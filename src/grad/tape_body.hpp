@@ -9,7 +9,7 @@ namespace ebb::gradients {
 
 class TapeBody final : public ops::Recorder {
  public:
-  TapeBody(const Context& context, TapeOptions options) noexcept;
+  TapeBody(const Context& context, TapeOptions options);
   // Pre: on the thread that opened it.
   ~TapeBody();
   TapeBody(const TapeBody&) = delete;
@@ -51,13 +51,14 @@ class TapeBody final : public ops::Recorder {
   NodeId find(Handle handle, const Operand& operand);
   void forget(const StorageRef& memory) noexcept;
   void take_input(const ops::OpCall& call, std::size_t i);
-  void take_result(ops::OpCall& call, std::size_t i);
+  void learn_result(const ops::OpCall& call, const ops::Output& made);
   void learn_moved(const ops::OpCall& call);
   void note(const ops::OpCall& call, std::size_t inputs);
   Tensor share(Handle handle) const;
   NodeId node_of(const Tensor& tensor);
-  void seed(std::span<const Tensor* const> outputs, std::span<const Tensor* const> seeds,
-            Flow& flow);
+  std::vector<NodeId> nodes_of_wanted(std::span<const Tensor* const> wanted);
+  std::vector<NodeId> nodes_of_outputs(std::span<const Tensor* const> outputs,
+                                       std::span<const Tensor* const> seeds);
   void pass(const Call& call, Flow& flow);
   void end() noexcept;  // it hears nothing more
   void release() noexcept;

@@ -3,8 +3,10 @@
 //
 // The protocol: `began` once the operands are resolved and held, before anything is made; `ended`
 // once the results are there, `failed` in place of it where the call failed. The first two may
-// throw: then the call fails, and leaves nothing behind. An operation that another one runs inside of it (a conversion) is not heard of. Where nobody
-// listens, a call costs one load of a thread-local pointer more.
+// throw: then the call fails, and leaves nothing behind. An operation that another one runs inside of
+// it (a conversion, or whatever a callback of the host does) is not heard of, and the chain stays as
+// it is until the call has ended: check_not_heard(). Where nobody listens, a call costs one load of a
+// thread-local pointer more.
 #pragma once
 
 #include "ops/op_call.hpp"
@@ -28,9 +30,9 @@ class Recorder {
  protected:
   ~Recorder() = default;
 
-  // Becomes the innermost one of this thread.
+  // Becomes the innermost one of this thread. Pre: check_not_heard().
   void link() noexcept;
-  // Pre: on the thread that linked it.
+  // Pre: on the thread that linked it; check_not_heard().
   void unlink() noexcept;
   Recorder* outer() const noexcept { return outer_; }
 
@@ -40,6 +42,9 @@ class Recorder {
 
 // This thread's; null: nobody listens.
 extern constinit thread_local Recorder* recorder;
+
+// Throws Error(kWrongState) inside a call that is heard, that is in a callback of the host's.
+void check_not_heard(std::string_view who);
 
 // Nobody listens while it lives.
 class Unheard {

@@ -69,7 +69,16 @@ constinit thread_local Recorder* recorder = nullptr;
 namespace {
 // What `recorder` is while no operation is under way.
 constinit thread_local Recorder* innermost = nullptr;
+
+bool is_heard_now() noexcept { return innermost != nullptr && recorder == nullptr; }
 }  // namespace
+
+void check_not_heard(std::string_view who) {
+  if (!is_heard_now()) return;
+  raise(ErrorKind::kWrongState,
+        "[{}] inside a callback of an operation that a tape or a program of this thread hears",
+        who);
+}
 
 bool Recorder::is_linked_here() const noexcept {
   for (const Recorder* each = innermost; each != nullptr; each = each->outer_) {
@@ -79,6 +88,7 @@ bool Recorder::is_linked_here() const noexcept {
 }
 
 void Recorder::link() noexcept {
+  EBB_CHECK(!is_heard_now());
   outer_ = innermost;
   recorder = innermost = this;
   copy_hook = [](Handle from, Handle to) {
@@ -87,7 +97,7 @@ void Recorder::link() noexcept {
 }
 
 void Recorder::unlink() noexcept {
-  EBB_CHECK(is_linked_here());
+  EBB_CHECK(is_linked_here() && !is_heard_now());
   Recorder** link = &innermost;
   while (*link != this) link = &(*link)->outer_;
   *link = outer_;
@@ -115,25 +125,25 @@ std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTab
                      std::span<OpResult> results, Recorder* listener) {
   OpCall call({place.context, place.device, place.region, place.site, place.stream}, spec, inputs,
               attributes, results.size());
-  if (listener != nullptr) [[unlikely]]
-    listener->began(call);
   try {
+    if (listener != nullptr) [[unlikely]]
+      listener->began(call);
     call.settle(row.strided);
     row.meaning(call);
     if (!call.is_done() && (row.data == Data::kChecked || !call.made_only_empty())) compute(call);
+    call.check_room(call.outputs());
+    for (std::size_t i = 0; i < call.outputs(); ++i) {
+      const Output& output = call.output(i);
+      results[i] = {output.handle, output.dtype, output.shape};
+    }
+    if (listener != nullptr) [[unlikely]]
+      listener->ended(call);
   } catch (const OutOfMemory& error) {
     raise_in_the_name_of(spec, error);
   } catch (const Error& error) {  // a library's below the kernel
     if (is_in_the_name_of(spec, error)) throw;
     throw Error(error.kind(), fmt::format("[{}] {}", spec.name, error.what()));
   }
-  call.check_room(call.outputs());
-  for (std::size_t i = 0; i < call.outputs(); ++i) {
-    const Output& output = call.output(i);
-    results[i] = {output.handle, output.dtype, output.shape};
-  }
-  if (listener != nullptr) [[unlikely]]
-    listener->ended(call);
   call.commit();
   return call.outputs();
 }

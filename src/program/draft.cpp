@@ -24,6 +24,7 @@ Part append(std::vector<T>& all, std::span<const T> more) {
 
 DraftBody::DraftBody(const Context& context, std::span<const Handle> inputs, ProgramOptions options)
     : context_(context), options_(options) {
+  ops::check_not_heard("program_begin");
   for (const Handle each : inputs) input(each);
   link();
 }
@@ -180,6 +181,7 @@ void DraftBody::copied(Handle from, Handle to) {
 }
 
 Plan DraftBody::finish(std::span<const Handle> outputs) {
+  ops::check_not_heard("program_end");
   end();
   for (const Handle each : outputs) {
     plan_.outputs.push_back(slot_of(each, resolved(each, "program_end")));

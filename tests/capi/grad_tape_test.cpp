@@ -116,6 +116,20 @@ TEST_F(CapiTape, RefusesWhatCannotBe) {
   EXPECT_EQ(ebb_tape_backward(tape_, device_, nullptr, 1, nullptr, &x_, 1, &gradient),
             EBB_INVALID_ARGUMENT);
   EXPECT_EQ(ebb_tape_backward(tape_, 999, &x_, 1, nullptr, &x_, 1, &gradient), EBB_STALE_HANDLE);
+  EXPECT_EQ(ebb_tape_backward(tape_, device_, &x_, SIZE_MAX, nullptr, &x_, 1, &gradient),
+            EBB_INVALID_ARGUMENT);
+  ebb_device_options foreign{};
+  foreign.size = sizeof foreign;
+  foreign.kind = EBB_DEVICE_FOREIGN;
+  foreign.name = "capi tape's runtime";
+  ebb_device runtime = 0;
+  ASSERT_EQ(ebb_device_open(&foreign, &runtime), EBB_OK);
+  ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
+  EXPECT_EQ(ebb_tape_backward(tape_, runtime, &x_, 1, nullptr, &x_, 1, &gradient),
+            EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_tape_backward(tape_, device_, &x_, 1, nullptr, &x_, 1, &gradient), EBB_OK)
+      << "it has not been passed yet";
+  EXPECT_EQ(ebb_device_close(runtime), EBB_OK);
   std::thread([&] {
     EXPECT_EQ(ebb_tape_stop(tape_), EBB_STALE_HANDLE) << "it is this thread's";
     EXPECT_EQ(ebb_tape_close(tape_), EBB_OK) << "nothing happens";
