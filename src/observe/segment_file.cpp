@@ -1,6 +1,7 @@
 #include "observe/segment_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -35,15 +36,20 @@ SegmentFile::SegmentFile(std::string path, std::uint64_t most)
   open();
 }
 
-SegmentFile::~SegmentFile() {
-  if (file_ >= 0) FileCalls::current().close(file_);
+void SegmentFile::OpenFile::close() noexcept {
+  if (descriptor >= 0) FileCalls::current().close(std::exchange(descriptor, -1));
 }
 
-// Whoever may write the folder could put a link there to have another file overwritten.
+// Whoever may write the folder could put a link there to have another file overwritten, or a pipe,
+// which waits for somebody to read it.
 void SegmentFile::open() {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-  file_ = uninterrupted([&] { return FileCalls::current().open(path_.c_str(), kFlags, 0600); });
-  if (file_ < 0) fail(path_, errno);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  FileCalls& calls = FileCalls::current();
+  file_.descriptor = uninterrupted([&] { return calls.open(path_.c_str(), kFlags, 0600); });
+  if (file_.descriptor < 0) fail(path_, errno);
+  struct stat about {};
+  if (calls.fstat(file_.descriptor, &about) != 0) fail(path_, errno);
+  if (S_ISFIFO(about.st_mode)) fail(path_, ENXIO);
   std::array<std::uint8_t, kFileHeader> header{};
   std::copy(kMagic.begin(), kMagic.end(), header.begin());
   put_little(&header[8], kMajor, 2);
@@ -57,7 +63,7 @@ void SegmentFile::put(const std::uint8_t* bytes, std::size_t count) {
   bytes_ += count;
   while (count != 0) {
     const ssize_t written =
-        uninterrupted([&] { return FileCalls::current().write(file_, bytes, count); });
+        uninterrupted([&] { return FileCalls::current().write(file_.descriptor, bytes, count); });
     if (written <= 0) fail(path_, written < 0 ? errno : ENOSPC);
     bytes += written;
     count -= static_cast<std::size_t>(written);
@@ -93,7 +99,7 @@ std::string SegmentFile::name_of(const std::string& path, std::uint32_t segment)
 
 void SegmentFile::rotate() {
   FileCalls& calls = FileCalls::current();
-  calls.close(std::exchange(file_, -1));
+  file_.close();
   const std::string kept = name_of(path_, segment_);
   if (calls.rename(path_.c_str(), kept.c_str()) != 0) fail(kept, errno);
   ++segment_;

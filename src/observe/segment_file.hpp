@@ -21,7 +21,6 @@ class SegmentFile {
   // `most`: bytes of all segments together; 0: no limit, one segment. Throws Error(kDevice) where
   // the file cannot be made, as all of it where the system refuses.
   SegmentFile(std::string path, std::uint64_t most);
-  ~SegmentFile();
   SegmentFile(const SegmentFile&) = delete;
   SegmentFile& operator=(const SegmentFile&) = delete;
 
@@ -42,9 +41,16 @@ class SegmentFile {
 
   std::uint32_t segment() const noexcept { return segment_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
-  int descriptor() const noexcept { return file_; }
+  int descriptor() const noexcept { return file_.descriptor; }
 
  private:
+  // Closed also where the header cannot be written.
+  struct OpenFile {
+    ~OpenFile() { close(); }
+    void close() noexcept;
+    int descriptor = -1;
+  };
+
   void open();
   void put(const std::uint8_t* bytes, std::size_t count);
   std::uint64_t most_in_segment() const noexcept { return most_ / kSegments; }
@@ -52,7 +58,7 @@ class SegmentFile {
 
   const std::string path_;
   const std::uint64_t most_;
-  int file_ = -1;
+  OpenFile file_;
   std::uint32_t segment_ = 0;
   std::uint64_t in_segment_ = 0;
   std::uint64_t bytes_ = 0;  // ever written

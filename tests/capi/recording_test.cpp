@@ -1,7 +1,9 @@
 // Recording through the C ABI. What is inside of the file is src/observe's business; here it is made,
 // refused, switched and bounded.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +55,30 @@ TEST(RecordingAbi, WritesAFileThatBeginsAsOne) {
   EXPECT_EQ(magic,
             "\x89"
             "EBBREC");
+}
+
+std::size_t open_files() {
+  namespace fs = std::filesystem;
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+// Nobody may be there to read a pipe: the program would wait.
+TEST(RecordingAbi, WaitsForNobodyAndLeavesNothingOpen) {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  const std::size_t before = open_files();
+  for (const std::string& path : {pipe, std::string("/dev/full")}) {
+    const ebb_record_options options = options_for(path);
+    EXPECT_EQ(ebb_record_start(&options), EBB_DEVICE_ERROR) << path;
+  }
+  EXPECT_EQ(open_files(), before);
+  close(reader);
+  const ebb_record_options options = options_for(pipe);
+  EXPECT_EQ(ebb_record_start(&options), EBB_DEVICE_ERROR);
 }
 
 TEST(RecordingAbi, RefusesWhatItCannotDo) {
