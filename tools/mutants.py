@@ -11,6 +11,10 @@ that notices ends it. Where none does, those that are not the same at each run
 (threads, seeds, schedules) run twice more. A mutation that does not compile is dead too, but says
 nothing: it is counted apart and should be replaced.
 
+What compiles quickly comes first: sources before headers. A header's mutation compiles the tests
+again, so those of a layer are built as one file each. A relaxed memory order is the same code on
+many processors, so it meets the suite first that tells orders apart.
+
 Verdicts are kept in build/mutants/verdicts.jsonl as they come: a run that was interrupted goes on,
 and one after a change of tests or sources judges again only what it is told to.
 
@@ -18,6 +22,7 @@ and one after a change of tests or sources judges again only what it is told to.
     python3 tools/mutants.py                    # judges those without a verdict, prints the table
     python3 tools/mutants.py --table            # prints the table
     python3 tools/mutants.py --again survived   # judges again what survived
+    python3 tools/mutants.py --again unnoticed  # the same of what the first suites did not notice
     python3 tools/mutants.py --again all        # forgets all verdicts first
     python3 tools/mutants.py --only orphan      # those whose layer, kind or text has the word
     python3 tools/mutants.py --from 40 --to 80  # some, by number
@@ -44,8 +49,8 @@ COPIED = ("cmake", "include", "src", "tests", "tools", "CMakeLists.txt")
 SUITES = {
     "memory": ("test_unit_memory", "test_unit_tensor", "test_fault", "test_governor", "test_capi",
                "test_schedules", "test_model", "test_threads"),
-    "tensor": ("test_unit_tensor", "test_fault", "test_capi", "test_governor", "test_schedules",
-               "test_model", "test_threads"),
+    "tensor": ("test_unit_tensor", "test_capi", "test_fault", "test_governor", "test_model",
+               "test_schedules", "test_threads"),
     "capi": ("test_capi", "test_fault", "test_governor", "test_model", "test_threads"),
 }
 VARYING = {"test_schedules", "test_model", "test_threads"}  # not the same at each run
@@ -55,6 +60,8 @@ ENVIRONMENT = {"EBB_MODEL_CALLS": "60000", "EBB_FORGED_NAMES": "20000",
 TIMED = "Fairness.*"  # on a busy machine it fails without a mutation
 RUNS = 3
 FIRST = 2  # suites that each mutation is held against before any meets the others
+FENCE, TELLS_ORDERS_APART = "dropped fence", "test_schedules"
+IN_ONE_FILE = ("memory", "tensor")  # layers whose unit tests are built as one
 KILLED, SURVIVED, NO_BUILD = "killed", "survived", "not compiled"
 UNNOTICED = "unnoticed"  # by the first suites
 
@@ -103,6 +110,13 @@ def complaints(mutations: list[Mutation], root: Path = ROOT) -> list[str]:
     return found + [f"twice: {key}" for key, count in counts.items() if count > 1]
 
 
+def suites_of(mutation: Mutation) -> tuple[str, ...]:
+    suites = SUITES[mutation.layer]
+    if mutation.kind != FENCE:
+        return suites
+    return tuple(sorted(suites, key=lambda suite: suite != TELLS_ORDERS_APART))
+
+
 def shown(mutation: Mutation) -> str:
     old, new = (" ".join(text.split()) for text in (mutation.old, mutation.new))
     return f"{mutation.layer}, {mutation.kind}: {old} -> {new or 'nothing'}"
@@ -115,9 +129,11 @@ def copy_tree() -> None:
     """Only what differs is written, so that only that is built again."""
     wanted = {path.relative_to(ROOT) for name in COPIED
               for path in ([ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*"))
-              if path.is_file() and "__pycache__" not in path.parts}
+              if path.is_file() and "__pycache__" not in path.parts
+              and not (path.name.endswith("_test.cpp") and is_in_one_file(path.parent))}
+    made = {Path(f"tests/unit/{layer}/all_test.cpp") for layer in IN_ONE_FILE}
     for stale in [path for path in TREE.rglob("*")
-                  if path.is_file() and path.relative_to(TREE) not in wanted]:
+                  if path.is_file() and path.relative_to(TREE) not in wanted | made]:
         stale.unlink()
     for path in wanted:
         target = TREE / path
@@ -125,6 +141,25 @@ def copy_tree() -> None:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, target)
+    for layer in IN_ONE_FILE:
+        (TREE / f"tests/unit/{layer}").mkdir(exist_ok=True)
+        write_changed(TREE / f"tests/unit/{layer}/all_test.cpp",
+                      in_one_file(sorted((ROOT / f"tests/unit/{layer}").glob("*_test.cpp"))))
+
+
+def is_in_one_file(folder: Path) -> bool:
+    return folder.relative_to(ROOT).as_posix() in [f"tests/unit/{layer}" for layer in IN_ONE_FILE]
+
+
+def in_one_file(tests: list[Path]) -> str:
+    """All of them, with a name for what is nameless in each."""
+    return "".join(test.read_text().replace("\nnamespace {\n", f"\nnamespace in_{test.stem} {{\n")
+                   for test in tests)
+
+
+def write_changed(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text() != text:
+        path.write_text(text)
 
 
 def configure() -> None:
@@ -199,13 +234,13 @@ class Judge:
         return Verdict(UNNOTICED)
 
     def judge(self, mutation: Mutation, first: bool) -> Verdict:
-        """By the first suites of its layer; or, where these did not notice, by all others."""
+        """By the first of its suites; or, where these did not notice, by all others."""
         start = time.monotonic()
         path = places(mutation, TREE)[0]
         whole = path.read_text()
         path.write_text(whole.replace(mutation.old, mutation.new))
         try:
-            suites = SUITES[mutation.layer]
+            suites = suites_of(mutation)
             if first:
                 found = self.look(suites[:FIRST], range(1, 2))
             else:
@@ -235,6 +270,12 @@ def keep(mutation: Mutation, verdict: Verdict) -> None:
         file.write(json.dumps({"mutation": asdict(mutation), "verdict": asdict(verdict)}) + "\n")
 
 
+def forget(mutations: set[Mutation]) -> None:
+    lines = VERDICTS.read_text().splitlines()
+    VERDICTS.write_text("".join(line + "\n" for line in lines
+                                if Mutation(**json.loads(line)["mutation"]) not in mutations))
+
+
 def table(mutations: list[Mutation], verdicts: dict[Mutation, Verdict]) -> str:
     """How many of each layer, and those that survived or do not compile."""
     rows = ["| layer | mutations | killed | of these in run 1 | survived | not compiled | not judged |",
@@ -257,7 +298,8 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true", help="print the mutations and their verdicts")
     parser.add_argument("--table", action="store_true", help="print what is known")
-    parser.add_argument("--again", choices=("survived", "all"), help="judge these again")
+    parser.add_argument("--again", choices=("survived", "unnoticed", "all"),
+                        help="judge these again")
     parser.add_argument("--only", default="", help="a word of the layer, the kind or the text")
     parser.add_argument("--from", type=int, default=1, dest="first")
     parser.add_argument("--to", type=int, default=1 << 30, dest="last")
@@ -268,19 +310,18 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 def judge_all(numbered: list[tuple[int, Mutation]], jobs: int) -> int:
     configure()
     judge = Judge(jobs)
-    for first in (True, False):
-        for layer, suites in SUITES.items():
-            ours = [(number, mutation) for number, mutation in numbered if mutation.layer == layer]
-            wrong = judge_some(judge, ours, first, suites[:FIRST] if first else suites)
+    for fences in (False, True):
+        for first in (True, False):
+            wrong = judge_some(judge, [each for each in numbered
+                                       if (each[1].kind == FENCE) == fences], first)
             if wrong:
                 print(wrong)
                 return 1
     return 0
 
 
-def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool,
-               suites: tuple[str, ...]) -> str:
-    """Those of one layer, against its first suites or its others. Says why it cannot be done."""
+def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool) -> str:
+    """Against their first suites, or their others. Says why it cannot be done."""
     verdicts = read_verdicts()
 
     def is_due(mutation: Mutation) -> bool:
@@ -289,10 +330,11 @@ def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool,
 
     due = [(number, mutation) for number, mutation in numbered if is_due(mutation)]
     due.sort(key=lambda each: places(each[1], TREE)[0].suffix == ".hpp")  # they compile much again
-    wrong = judge.complaints_without_mutation(suites) if due else ""
-    if wrong:
-        return wrong
     for number, mutation in due:
+        suites = suites_of(mutation)
+        wrong = judge.complaints_without_mutation(suites[:FIRST] if first else suites)
+        if wrong:
+            return wrong
         verdict = judge.judge(mutation, first)
         keep(mutation, verdict)
         print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  "
@@ -310,7 +352,7 @@ def main(arguments: list[str]) -> int:
     if chosen.again == "all":
         VERDICTS.unlink(missing_ok=True)
     verdicts = read_verdicts()
-    again = chosen.again == "survived"
+    again = {"survived": SURVIVED, "unnoticed": UNNOTICED}.get(chosen.again)
     numbered = [(number, mutation) for number, mutation in enumerate(mutations, 1)
                 if chosen.first <= number <= chosen.last
                 and chosen.only in f"{mutation.layer} {mutation.kind} {mutation.old}"]
@@ -320,8 +362,10 @@ def main(arguments: list[str]) -> int:
             print(f"{number:4} {verdict.what:12} {shown(mutation)}  [{verdict.by}]")
         return 0
     left = [(number, mutation) for number, mutation in numbered
-            if mutation not in verdicts or verdicts[mutation].what == UNNOTICED
-            or (again and verdicts[mutation].what == SURVIVED)]
+            if mutation not in verdicts or verdicts[mutation].what in (UNNOTICED, again)]
+    if again and not chosen.table:
+        forget({mutation for _, mutation in numbered
+                if mutation in verdicts and verdicts[mutation].what == again})
     if left and not chosen.table and judge_all(left, chosen.jobs) != 0:
         return 1
     verdicts = read_verdicts()

@@ -297,6 +297,20 @@ TEST(Device, ALoweredBudgetTakesBackWhatIsCached) {
   Device::close(device);
 }
 
+TEST(Device, WhatRecordsTakeIsNotThereForBlocks) {
+  constexpr std::size_t kRecords = 2 << 20;
+  Device& device = Device::open({.name = "records", .budget = 8 << 20});
+  const auto payer = device.charge_records(kRecords);
+  ASSERT_EQ(payer, device.id());
+  EXPECT_FALSE(device.pool().allocate(7 << 20));
+  Device::refund_records(*payer, kRecords);
+  const Block block = device.pool().allocate(7 << 20);
+  EXPECT_TRUE(block);
+  EXPECT_FALSE(device.charge_records(kRecords)) << "the blocks have it all";
+  device.pool().free(block);
+  Device::close(device);
+}
+
 TEST(MemoryLimit, IsSomethingAProgramCanUse) {
   EXPECT_GT(memory_limit(), 64u << 20);
   EXPECT_LT(memory_limit(), std::uint64_t{1} << 50);

@@ -111,6 +111,8 @@ TEST_F(GovernorTest, AHostWithoutMinorCollectionsGetsMajorOnes) {
   ScriptedLadder ladder;
   major_only.climb(ladder, {.born = 1});
   EXPECT_EQ(ladder.rungs, "dMdaw");
+  Governor paced(GovernorOptions{.minor = false, .minor_step = 100, .now = &now});
+  EXPECT_FALSE(paced.grown(1000, false));
 }
 
 TEST_F(GovernorTest, BacksOffFromMinorCollectionsThatFindNothing) {
@@ -136,6 +138,28 @@ TEST_F(GovernorTest, AMinorCollectionThatPaysEndsTheBackOff) {
   climb(Stake::kMustFit, 2);                               // skipped
   EXPECT_EQ(climb(Stake::kMustFit, 3, "md", 800), "dmd");  // pays
   EXPECT_EQ(climb(Stake::kMustFit, 4, "md", 800), "dmd");  // and is tried at once
+}
+
+TEST_F(GovernorTest, AMinorCollectionPaysThatFindsASixteenthOfTheBudget) {
+  EXPECT_EQ(climb(Stake::kMustFit, 1, "md", kBudget / 16), "dmd");
+  EXPECT_EQ(climb(Stake::kMustFit, 2, "md", kBudget / 16), "dmd");
+  EXPECT_EQ(climb(Stake::kMustFit, 3, "md", kBudget / 16 - 1), "dmd");
+  EXPECT_EQ(climb(Stake::kMustFit, 4, "md"), "dMdaw");
+}
+
+TEST_F(GovernorTest, WithinASoftBudgetAMinorCollectionIsEnoughWhereItFits) {
+  EXPECT_EQ(climb(Stake::kBudget, 1, "md", 200), "dmd");
+  EXPECT_TRUE(fitted);
+}
+
+// Memory in pieces: below the ceiling, and yet there is no room.
+TEST_F(GovernorTest, InAnOverrunAMinorCollectionIsNotEnoughWhereItDoesNotFit) {
+  struct Splintered : ScriptedLadder {
+    bool fits() override { return false; }
+  } ladder;
+  ladder.needed = 2000;
+  ladder.limit = 6000;
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 1).substr(0, 5), "dmdMd");
 }
 
 TEST_F(GovernorTest, ASoftBudgetThatCannotBeKeptIsAnOverrun) {

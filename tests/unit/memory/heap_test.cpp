@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <set>
 #include <thread>
 #include <vector>
@@ -173,7 +175,11 @@ TEST(SystemHeap, ThePoolCopesWithLimitedAddressSpace) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
   rlimit limited = before;
-  limited.rlim_cur = std::size_t{4} << 30;  // far less than the span the pool would like
+  std::size_t pages = 0;  // that tests before this one have taken
+  std::ifstream("/proc/self/statm") >> pages;
+  ASSERT_GT(pages, 0u);
+  // Far less than the span the pool would like.
+  limited.rlim_cur = pages * std::size_t(sysconf(_SC_PAGESIZE)) + (std::size_t{4} << 30);
   ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
   {
     SystemHeap heap;

@@ -79,6 +79,7 @@ TEST(Ledger, AMoveTakesTheBirthAlong) {
   from.moved_to(to, 2, 1, 50);
   EXPECT_EQ(from.books().created, 0u);
   EXPECT_EQ(from.books().live, 0u);
+  EXPECT_EQ(from.books().unwatched, 0u);
   EXPECT_EQ(from.books().created_storages.count, 0u);
   EXPECT_EQ(to.books().created, 2u);
   EXPECT_EQ(to.books().unwatched, 1u);

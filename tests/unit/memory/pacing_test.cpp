@@ -127,6 +127,15 @@ TEST(IdleLooksTest, ABusyProgramIsDrainedAndNowAndThenCollected) {
   EXPECT_EQ(collected, 10);
 }
 
+TEST(IdleLooksTest, AQuietLookBeginsTheBusyOnesAnew) {
+  using Act = IdleLooks::Look::Act;
+  IdleLooks looks;
+  std::uint64_t births = 0;
+  for (int i = 0; i < 60; ++i) EXPECT_EQ(looks.look(++births).act, Act::kDrain);
+  EXPECT_EQ(looks.look(births).act, Act::kNothing);
+  for (int i = 0; i < 60; ++i) EXPECT_EQ(looks.look(++births).act, Act::kDrain);
+}
+
 TEST(IdleLooksTest, AQuietOneIsCollectedTwiceAndLeftAlone) {
   using Act = IdleLooks::Look::Act;
   IdleLooks looks;

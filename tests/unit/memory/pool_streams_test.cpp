@@ -159,5 +159,51 @@ TEST_F(PoolStreams, APoolThatEndsWaitsForItsDevice) {
   EXPECT_EQ(device_.committed(), 0u);
 }
 
+TEST_F(PoolStreams, ANoteIsUsedAgainForOneBlockAtATime) {
+  UseNote* notes[2] = {};
+  const auto free_noted = [&](StreamId stream, std::uint32_t ticks) {
+    Block blocks[2];
+    for (Block& block : blocks) block = used(1000, a_, 1);
+    for (int i = 0; i < 2; ++i) {
+      notes[i] = nullptr;
+      ASSERT_TRUE(pool_.note_use(blocks[i], notes[i], stream));
+    }
+    device_.submit(stream, {}, ticks);
+    for (int i = 0; i < 2; ++i) pool_.free(blocks[i], notes[i]);
+  };
+  const StreamId c = device_.create_stream();
+  free_noted(b_, 5);
+  EXPECT_EQ(pool_.stats().frees, 2u) << "what waits for a stream is freed too";
+  device_.step(100);
+  pool_.settle();
+  device_.submit(b_, {}, 100000);  // which the notes were for before
+  free_noted(c, 5);
+  EXPECT_NE(notes[0], notes[1]);
+  device_.step(100);
+  pool_.settle();
+  pool_.settle();
+  EXPECT_EQ(pool_.stats().pending, 0u);
+  EXPECT_EQ(pool_.stats().frees, 4u);
+}
+
+// Of two that fit alike: the other is there for all streams.
+TEST_F(PoolStreams, AStreamTakesWhatItFreedItself) {
+  const Block everybodys = used(kMB, a_, 1), beside = used(kMB / 2, a_, 1);
+  const Block own = used(kMB, a_, 1), after = used(kMB / 2, a_, 1);
+  pool_.free(used(100, b_, 1));
+  pool_.free(everybodys);
+  pool_.flush_thread();
+  device_.step(100);
+  pool_.settle();
+  device_.submit(a_, {{own.data, kMB}}, 1000);
+  pool_.free(own);
+  pool_.flush_thread();
+  const Block first = used(kMB, a_, 1);
+  EXPECT_EQ(first.data, own.data);
+  const Block second = used(kMB, b_, 1);
+  EXPECT_EQ(second.data, everybodys.data);
+  for (const Block block : {beside, after, first, second}) pool_.free(block);
+}
+
 }  // namespace
 }  // namespace ebb

@@ -179,6 +179,27 @@ TEST_F(PoolUnderLimit, ALargeBlockInAThreadsSlotIsTakenWhenNeeded) {
   }).join();
 }
 
+TEST(Pool, TrimTakesASingleGranuleAndJoinsWhatItTook) {
+  SimulatedDevice device{{.capacity = 64 * kMB, .granule = kMB, .synchronous = true}};
+  Pool pool(device);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(pool.allocate(kMB));
+  ASSERT_EQ(pool.stats().committed, 4 * kMB);
+  for (const std::size_t i : {1, 2}) {  // the second has what the first left below it
+    pool.free(blocks[i]);
+    EXPECT_EQ(pool.trim(kMB), kMB);
+    pool.check();
+  }
+  const Block both = pool.allocate(2 * kMB);
+  EXPECT_EQ(both.data, blocks[1].data);
+  const Block next = pool.allocate(2 * kMB);
+  EXPECT_TRUE(next);
+  pool.check();
+  for (const Block block : {blocks[0], blocks[3], both, next}) pool.free(block);
+  EXPECT_EQ(pool.trim(8 * kMB), 6 * kMB);
+  pool.check();
+}
+
 TEST_F(PoolUnderLimit, ALowerLimitIsKeptAfterTrim) {
   pool_.free(pool_.allocate(8 * kMB));
   heap_.set_limit(4 * kMB);
@@ -204,6 +225,22 @@ TEST(Pool, SteadyWorkMakesNoHeapCalls) {
     if (step == 2) calls = heap.memory_calls();
   }
   EXPECT_EQ(heap.memory_calls(), calls);
+}
+
+TEST(Pool, CountsAllocationsAndFrees) {
+  SimulatedDevice device{{.capacity = 64 * kMB, .granule = kGranule, .synchronous = true}};
+  Pool pool(device);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(pool.allocate(100));
+  for (int i = 0; i < 10; ++i) blocks.push_back(pool.allocate(kMB / 4));
+  EXPECT_EQ(pool.stats().allocations, 110u);
+  EXPECT_EQ(pool.stats().frees, 0u);
+  EXPECT_EQ(pool.stats().metadata % kGranule, 0u);
+  EXPECT_GT(pool.stats().metadata, 0u);
+  for (std::size_t i = 0; i < 60; ++i) pool.free(blocks[i]);
+  EXPECT_EQ(pool.stats().frees, 60u);
+  for (std::size_t i = 60; i < blocks.size(); ++i) pool.free(blocks[i]);
+  EXPECT_EQ(pool.stats().frees, 110u);
 }
 
 TEST(Pool, MetadataStaysSmall) {

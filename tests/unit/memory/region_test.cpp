@@ -194,5 +194,30 @@ TEST(RegionTreeDeathTest, ATreeThatOwnsSomethingDoesNotEnd) {
       "owned_count");
 }
 
+// Records come from a stock that all trees share, with what their last region left in them.
+TEST(RegionTree, ARootIsARootWhateverItsRecordWasBefore) {
+  RegionTree before;
+  Region* below = &before.root();
+  for (int i = 0; i < 5000; ++i) {
+    below = &before.open(*below, 7);
+    below->capped = true;
+  }
+  close_all(before, *before.root().first_child);
+  std::vector<std::unique_ptr<RegionTree>> trees;
+  for (int i = 0; i < 8; ++i) {
+    RegionTree& tree = *trees.emplace_back(std::make_unique<RegionTree>());
+    EXPECT_EQ(tree.root().parent, nullptr);
+    EXPECT_EQ(tree.root().first_child, nullptr);
+    EXPECT_EQ(tree.root().depth, 0u);
+    EXPECT_EQ(tree.root().label, 0u);
+    EXPECT_FALSE(tree.root().capped);
+    EXPECT_EQ(tree.root().owned_count + tree.root().child_count, 0u);
+    Region& first = tree.open(tree.root(), 0);
+    EXPECT_EQ(first.owned_count + first.child_count, 0u);
+    EXPECT_FALSE(first.capped);
+    close_all(tree, first);
+  }
+}
+
 }  // namespace
 }  // namespace ebb

@@ -89,6 +89,26 @@ TEST_F(FewNames, TheHostCollectsForThoseOfAnotherRuntimeAtSafePoints) {
   EXPECT_LE(host.collections.size(), 200u);
 }
 
+TEST_F(FewNames, WhereNoneIsBornTheHostDoesNotCollectForThem) {
+  ReclaimOn on;
+  host.on_collect = [](Collection) { return 1; };
+  for (std::size_t i = 0; i + kChunkSlots / 2 < kNames; ++i) context->adopt(tiny(wasm.get()));
+  context->safe_point();
+  const std::size_t before = host.collections.size();
+  EXPECT_GT(before, 0u);
+  for (int i = 0; i < 100; ++i) context->safe_point();
+  EXPECT_LE(host.collections.size(), before + 1);
+}
+
+// The budget may be passed, but there is no name: an error, and soon.
+TEST_F(FewNames, ASoftBudgetDoesNotMakeMore) {
+  OpenDevice soft(DeviceOptions{.name = "soft", .budget = 64 << 20, .mode = BudgetMode::kSoft});
+  const auto make_one = [&] { return context->make({.device = soft.get(), .shape = {}}); };
+  for (std::size_t i = 0; i < kNames; ++i) make_one();
+  EXPECT_ERROR(make_one(), kOutOfMemory, "no name is left");
+  context.reset();
+}
+
 TEST_F(FewNames, WhatOneContextHasEndedIsThereForAllOthers) {
   std::vector<Handle> all;
   for (std::size_t i = 0; i < kNames; ++i) all.push_back(make({}));
