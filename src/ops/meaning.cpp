@@ -1,5 +1,6 @@
 #include "ops/meaning.hpp"
 
+#include "ops/chain.hpp"
 #include "ops/families.hpp"
 
 namespace ebb::ops {
@@ -26,6 +27,7 @@ const MeaningTable& meanings() noexcept {
     add_pooling(filled);
     add_normalisation(filled);
     add_optimizers(filled);
+    filled.set(kChain, check_chain);
     return filled;
   }();
   return table;

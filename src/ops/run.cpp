@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ebb/memory/device_link.hpp"
+#include "ops/chain.hpp"
 #include "ops/kernels.hpp"
 #include "ops/meaning.hpp"
 #include "ops/recorder.hpp"
@@ -18,6 +19,7 @@ constinit std::array<std::atomic<const KernelTable*>, kDeviceKinds> tables{};
 const OpSpec& known(OpId op) {
   const OpSpec* spec = find_op(op);
   if (spec == nullptr) {
+    if (op == kChain) return kChainSpec;
     raise(ErrorKind::kInvalidArgument, "[run] {} names no operation of this build's table", op);
   }
   return *spec;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "program/draft.hpp"
+#include "program/fuse.hpp"
 
 namespace ebb::programs {
 namespace {
@@ -41,13 +42,15 @@ void drop_given(Plan& plan, std::span<const Slot> captured, const Marks& needed)
   std::erase_if(plan.constants, [&](const Constant& each) { return !needed[each.slot]; });
 }
 
+}  // namespace
+
 // A slot that a step made ends after its last use, or at once where it has none; outputs do not.
-void end_slots(Plan& plan) {
+void end_slots(Plan& plan, std::vector<Step>& steps) {
   Marks settled(plan.likeness.size());
   mark(plan.given, settled);
   mark(plan.outputs, settled);
   for (const Constant& each : plan.constants) settled[each.slot] = true;
-  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     step->ended.begin = static_cast<std::uint32_t>(plan.slots.size());
     for (const Part part : {step->inputs, step->results}) {
       for (std::uint32_t i = part.begin; i < part.begin + part.count; ++i) {
@@ -63,12 +66,10 @@ void end_slots(Plan& plan) {
   }
 }
 
-}  // namespace
-
 void arrange(Plan& plan, std::span<const Slot> captured) {
   const Marks needed = drop_steps(plan);
   drop_given(plan, captured, needed);
-  end_slots(plan);
+  end_slots(plan, plan.steps);
 }
 
 }  // namespace ebb::programs

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "program/fuse.hpp"
+
 namespace ebb::programs {
 namespace {
 
@@ -191,6 +193,7 @@ Plan DraftBody::finish(std::span<const Handle> outputs) {
   plan_.variables = std::min(options_.variables, plan_.inputs);
   plan_.random =
       std::ranges::any_of(plan_.steps, [](const Step& step) { return is_random(step.op); });
+  fuse(plan_, options_);
   return std::move(plan_);
 }
 

@@ -48,6 +48,8 @@ struct Plan {
   std::vector<Handle> captured;  // as they were named while recording
   std::vector<Constant> constants;
   std::vector<Step> steps;
+  // The same in fewer steps, for runs that nobody listens to; empty: there are none.
+  std::vector<Step> fused;
   std::vector<Slot> slots;  // of the steps
   std::vector<double> attributes;
   std::vector<Slot> outputs;

@@ -1,6 +1,7 @@
 #include "program/plan_run.hpp"
 
 #include "ebb/base/check.hpp"
+#include "ops/chain.hpp"
 
 namespace ebb::programs {
 namespace {
@@ -51,7 +52,8 @@ void PlanRun::check_result(const Step& step, std::size_t i) const {
   const Likeness& recorded = plan_.likeness[plan_.slots_in(step.results)[i]];
   if (results_[i].shape == recorded.shape) return;
   raise(ErrorKind::kWrongState, "[program_run] a result of {} is {}, {} was recorded",
-        ops::find_op(step.op)->name, results_[i].shape.to_string(), recorded.shape.to_string());
+        step.op == ops::kChain ? ops::kChainSpec.name : ops::find_op(step.op)->name,
+        results_[i].shape.to_string(), recorded.shape.to_string());
 }
 
 void PlanRun::step(const Step& step) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ebb/ops/run.hpp"
+#include "program/fuse.hpp"
 #include "program/plan.hpp"
 
 namespace ebb::programs {
@@ -19,7 +20,8 @@ class PlanRun {
   PlanRun& operator=(const PlanRun&) = delete;
 
   void run() {
-    for (const Step& each : plan_.steps) step(each);
+    const bool fused = !plan_.fused.empty() && can_fuse(place_.device);
+    for (const Step& each : fused ? plan_.fused : plan_.steps) step(each);
   }
   Handle handle_of(Slot slot) const noexcept { return handles_[slot]; }
   // Once.

@@ -15,6 +15,9 @@ std::string Program::without_graphs() const { return graphs_->why_not(); }
 std::size_t Program::inputs() const noexcept { return plan_->inputs; }
 std::size_t Program::outputs() const noexcept { return plan_->outputs.size(); }
 std::size_t Program::steps() const noexcept { return plan_->steps.size(); }
+std::size_t Program::fused_steps() const noexcept {
+  return plan_->fused.empty() ? plan_->steps.size() : plan_->fused.size();
+}
 std::size_t Program::constants() const noexcept { return plan_->constants.size(); }
 std::span<const Handle> Program::captured() const noexcept { return plan_->captured; }
 

@@ -31,6 +31,10 @@ struct ProgramOptions {
   // The last so many inputs are variables: mostly the same memory, where other inputs are new each
   // time.
   std::size_t variables = 0;
+  // Elementwise operations that follow one another are one pass over their elements, and products
+  // take matrices as they were before they were transposed: the same numbers to the bit.
+  bool fuse = true;
+  bool absorb = true;
 };
 
 namespace programs {
@@ -47,6 +51,8 @@ class Program {
   std::size_t inputs() const noexcept;
   std::size_t outputs() const noexcept;
   std::size_t steps() const noexcept;
+  // What a run that no tape or draft listens to makes of them, on a device that can.
+  std::size_t fused_steps() const noexcept;
   std::size_t constants() const noexcept;
   // The tensors that were used while recording and that nobody had declared. They may have ended.
   std::span<const Handle> captured() const noexcept;

@@ -16,6 +16,7 @@ const KernelTable& table() {
     add_reductions_scans(kernels);
     add_sorting(kernels);
     add_elementwise(kernels);
+    add_elementwise_chain(kernels);
     add_products(kernels);
     add_convolutions(kernels);
     add_pooling(kernels);

@@ -43,6 +43,8 @@ bool is_costly(ops::OpId id) noexcept {
   }
 }
 
+}  // namespace
+
 const UnaryRows& unary_rows() {
   static const UnaryRows table = [] {
     UnaryRows rows;
@@ -64,6 +66,8 @@ const BinaryRows& binary_rows() {
   }();
   return table;
 }
+
+namespace {
 
 void unary(OpCall& call) {
   const Operand& x = call.input(0);

@@ -47,6 +47,9 @@ void add_vector_math_rows(UnaryRows& rows);
 void add_vector_binary_rows(BinaryRows& rows);  // the next one's too
 void add_vector_power_rows(BinaryRows& rows);
 void add_vector_comparison_rows(BinaryRows& rows);
+// All of them, as they are chosen for this processor.
+const UnaryRows& unary_rows();
+const BinaryRows& binary_rows();
 // Null: a plain loop does it as well.
 CastRow vector_cast_row(DType from, DType to);
 

@@ -15,6 +15,7 @@ void add_reductions(KernelTable& kernels);
 void add_reductions_scans(KernelTable& kernels);
 void add_sorting(KernelTable& kernels);
 void add_elementwise(KernelTable& kernels);
+void add_elementwise_chain(KernelTable& kernels);
 void add_products(KernelTable& table);
 void add_convolutions(KernelTable& table);
 void add_pooling(KernelTable& table);

@@ -1,0 +1,264 @@
+#include "program/fuse.hpp"
+
+#include <algorithm>
+
+#include "ops/chain.hpp"
+#include "ops/kernels.hpp"
+#include "ops/recorder.hpp"
+
+namespace ebb::programs {
+namespace {
+
+constexpr std::size_t kForEver = ~std::size_t{0};
+
+std::uint64_t bytes_in(const Plan& plan, Slot slot) {
+  return bytes_of(plan.likeness[slot].shape, size_of(plan.likeness[slot].dtype));
+}
+
+template <typename T>
+Part append(std::vector<T>& all, std::span<const T> more) {
+  const Part part{static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(more.size())};
+  all.insert(all.end(), more.begin(), more.end());
+  return part;
+}
+
+// By slot: the last step that uses it; kForEver: it does not end with a step.
+std::vector<std::size_t> last_uses(const Plan& plan, const std::vector<Step>& steps) {
+  std::vector<std::size_t> last(plan.likeness.size(), 0);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const Slot slot : plan.slots_in(steps[i].inputs)) {
+      if (slot != kNoSlot) last[slot] = i;
+    }
+  }
+  for (const Slot slot : plan.given) last[slot] = kForEver;
+  for (const Slot slot : plan.outputs) last[slot] = kForEver;
+  for (const Constant& each : plan.constants) last[each.slot] = kForEver;
+  return last;
+}
+
+// ---- transposes
+
+bool swaps_last_two(std::span<const double> attributes) {
+  const std::size_t rank = attributes.size() - 1;  // a list is its length and its values
+  if (rank < 2) return false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t from = i + 2 == rank ? rank - 1 : i + 1 == rank ? rank - 2 : i;
+    if (attributes[i + 1] != static_cast<double>(from)) return false;
+  }
+  return true;
+}
+
+bool is_product(const Step& step) {
+  return step.op == ops::op_id("BatchMatMul") || step.op == ops::op_id("_FusedMatMul");
+}
+
+// By slot: whether products alone use it, as a factor. What others use may have been made dense by
+// them, and a product of that adds up in another order.
+std::vector<bool> factors_only(const Plan& plan, const std::vector<Step>& steps) {
+  std::vector<bool> only(plan.likeness.size(), true);
+  for (const Slot slot : plan.outputs) only[slot] = false;
+  for (const Step& step : steps) {
+    const auto inputs = plan.slots_in(step.inputs);
+    for (std::size_t i = is_product(step) ? 2 : 0; i < inputs.size(); ++i) {
+      if (inputs[i] != kNoSlot) only[inputs[i]] = false;
+    }
+  }
+  return only;
+}
+
+// A product takes the matrix as it was before it was transposed, its flag the other way round.
+void absorb_transposes(Plan& plan, std::vector<Step>& steps) {
+  const std::vector<bool> only = factors_only(plan, steps);
+  std::vector<Slot> before(plan.likeness.size(), kNoSlot);  // by a transposed one
+  for (Step& step : steps) {
+    if (step.op == ops::op_id("Transpose") && swaps_last_two(plan.attributes_in(step.attributes))) {
+      const Slot result = plan.slots_in(step.results)[0];
+      if (only[result]) before[result] = plan.slots_in(step.inputs)[0];
+    }
+    if (!is_product(step)) continue;
+    std::vector<Slot> inputs(plan.slots_in(step.inputs).begin(), plan.slots_in(step.inputs).end());
+    std::vector<double> flags(plan.attributes_in(step.attributes).begin(),
+                              plan.attributes_in(step.attributes).end());
+    bool changed = false;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (before[inputs[i]] == kNoSlot) continue;
+      inputs[i] = before[inputs[i]];
+      flags[i] = flags[i] == 0 ? 1 : 0;  // transposeA and transposeB are the first two
+      changed = true;
+    }
+    if (!changed) continue;
+    step.inputs = append<Slot>(plan.slots, inputs);
+    step.attributes = append<double>(plan.attributes, flags);
+  }
+}
+
+void drop_unused(const Plan& plan, std::vector<Step>& steps) {
+  std::vector<bool> needed(plan.likeness.size());
+  for (const Slot slot : plan.outputs) needed[slot] = true;
+  std::vector<Step> kept;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const auto results = plan.slots_in(step->results);
+    if (std::ranges::none_of(results, [&](Slot slot) { return needed[slot]; })) continue;
+    for (const Slot slot : plan.slots_in(step->inputs)) {
+      if (slot != kNoSlot) needed[slot] = true;
+    }
+    kept.push_back(*step);
+  }
+  std::ranges::reverse(kept);
+  steps = std::move(kept);
+}
+
+// ---- chains
+
+// Elementwise steps that follow one another and have results of one shape.
+class ChainMaker {
+ public:
+  ChainMaker(Plan& plan, std::vector<Step>& steps)
+      : plan_(plan), steps_(steps), last_(last_uses(plan, steps)) {}
+
+  std::vector<Step> make() {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (!joins(i)) {
+        close();
+        if (!joins(i)) {  // not even as the first
+          made_.push_back(steps_[i]);
+          begin_ = i + 1;
+          continue;
+        }
+      }
+      take(i);
+    }
+    close();
+    return std::move(made_);
+  }
+
+ private:
+  const Shape& shape_of(Slot slot) const { return plan_.likeness[slot].shape; }
+
+  bool is_made_here(Slot slot) const { return std::ranges::find(results_, slot) != results_.end(); }
+
+  std::vector<Slot> new_inputs(std::size_t i) const {
+    std::vector<Slot> found;
+    for (const Slot slot : plan_.slots_in(steps_[i].inputs)) {
+      if (!is_made_here(slot) && std::ranges::find(inputs_, slot) == inputs_.end() &&
+          std::ranges::find(found, slot) == found.end()) {
+        found.push_back(slot);
+      }
+    }
+    return found;
+  }
+
+  bool joins(std::size_t i) const {
+    const Step& step = steps_[i];
+    const int operands = ops::chain_operands(step.op);
+    if (operands == 0 || static_cast<int>(step.inputs.count) != operands) return false;
+    const Slot result = plan_.slots_in(step.results)[0];
+    const Shape& shape = shape_of(result);
+    if (shape.empty() || plan_.likeness[result].dtype != DType::kFloat32) return false;
+    for (const Slot slot : plan_.slots_in(step.inputs)) {
+      if (slot == kNoSlot || plan_.likeness[slot].dtype != DType::kFloat32) return false;
+      if (!ops::fits_chain(shape_of(slot), shape)) return false;
+    }
+    if (results_.empty()) return has_whole_input(i, shape);
+    return shape == shape_of(results_[0]) && results_.size() < ops::kMostChainSteps &&
+           inputs_.size() + new_inputs(i).size() <= ops::kMostChainInputs;
+  }
+
+  bool has_whole_input(std::size_t i, const Shape& shape) const {
+    return std::ranges::any_of(plan_.slots_in(steps_[i].inputs),
+                               [&](Slot slot) { return shape_of(slot) == shape; });
+  }
+
+  void take(std::size_t i) {
+    for (const Slot slot : new_inputs(i)) inputs_.push_back(slot);
+    results_.push_back(plan_.slots_in(steps_[i].results)[0]);
+  }
+
+  std::size_t end() const { return begin_ + results_.size(); }
+  bool ends_within(Slot slot) const { return last_[slot] != kForEver && last_[slot] < end(); }
+
+  // Whether one step holds no more than the steps did: their operands end between them.
+  bool holds_no_more() const {
+    std::uint64_t now = 0, most = 0, fused = 0;
+    for (const Slot slot : inputs_) now += bytes_in(plan_, slot);
+    fused = now;
+    for (std::size_t k = 0; k < results_.size(); ++k) {
+      now += bytes_in(plan_, results_[k]);
+      most = std::max(most, now);
+      if (!ends_within(results_[k])) fused += bytes_in(plan_, results_[k]);
+      for (const std::vector<Slot>* slots : {&inputs_, &results_}) {
+        for (const Slot slot : *slots) {
+          if (last_[slot] == begin_ + k) now -= bytes_in(plan_, slot);
+        }
+      }
+    }
+    return fused <= most;
+  }
+
+  void close() {
+    if (results_.size() >= 2 && holds_no_more()) {
+      made_.push_back(fused());
+    } else {
+      for (std::size_t k = 0; k < results_.size(); ++k) made_.push_back(steps_[begin_ + k]);
+    }
+    begin_ = end();
+    inputs_.clear();
+    results_.clear();
+  }
+
+  double place_of(Slot slot) const {
+    const auto input = std::ranges::find(inputs_, slot);
+    if (input != inputs_.end()) return static_cast<double>(input - inputs_.begin());
+    const auto result = std::ranges::find(results_, slot);
+    return static_cast<double>(inputs_.size()) + static_cast<double>(result - results_.begin());
+  }
+
+  Step fused() {
+    std::vector<double> code{static_cast<double>(results_.size() * ops::kChainWords)};
+    std::vector<Slot> outside;
+    for (std::size_t k = 0; k < results_.size(); ++k) {
+      const Step& step = steps_[begin_ + k];
+      const auto operands = plan_.slots_in(step.inputs);
+      const auto attributes = plan_.attributes_in(step.attributes);
+      const bool is_result = !ends_within(results_[k]);
+      if (is_result) outside.push_back(results_[k]);
+      code.insert(code.end(), {static_cast<double>(step.op), place_of(operands[0]),
+                               operands.size() > 1 ? place_of(operands[1]) : -1,
+                               attributes.size() > 0 ? attributes[0] : 0,
+                               attributes.size() > 1 ? attributes[1] : 0, is_result ? 1.0 : 0.0});
+    }
+    return {.op = ops::kChain,
+            .attributes = append<double>(plan_.attributes, code),
+            .inputs = append<Slot>(plan_.slots, inputs_),
+            .results = append<Slot>(plan_.slots, outside),
+            .ended = {}};
+  }
+
+  Plan& plan_;
+  std::vector<Step>& steps_;
+  const std::vector<std::size_t> last_;
+  std::vector<Step> made_;
+  std::size_t begin_ = 0;  // of the steps that are being joined
+  std::vector<Slot> inputs_, results_;
+};
+
+}  // namespace
+
+bool can_fuse(const Device& device) noexcept {
+  const ops::KernelTable* kernels = ops::kernels_for(device);
+  return ops::recorder == nullptr && kernels != nullptr && (*kernels)[ops::kChain] != nullptr;
+}
+
+void fuse(Plan& plan, const ProgramOptions& options) {
+  std::vector<Step> steps = plan.steps;
+  if (options.absorb) {
+    absorb_transposes(plan, steps);
+    drop_unused(plan, steps);
+  }
+  if (options.fuse) steps = ChainMaker(plan, steps).make();
+  if (steps.size() == plan.steps.size()) return;
+  end_slots(plan, steps);
+  plan.fused = std::move(steps);
+}
+
+}  // namespace ebb::programs
