@@ -4,7 +4,8 @@
 //   auto [loss, gradients] = value_and_grad(loss_of, model.weights())(x, y);
 //   adam.apply(gradients);
 //
-// The numbers are TensorFlow.js's, to the bit.
+// The numbers are TensorFlow.js's, to the bit; on the CPU those below the smallest normal float are
+// zero.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 #include "backends/cpu/parallel.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "backends/cpu/team.hpp"
 
@@ -20,6 +21,53 @@ void run_part(void* data) {
   if (begin < end) loop.body(begin, end);
 }
 
+// ---- what waking the team costs
+
+using Clock = std::chrono::steady_clock;
+
+// What the grains of loops over elements were found with: half of a grain's work takes about that.
+constexpr std::chrono::duration<double, std::micro> kUsualWake{15};
+constexpr double kMostPatience = 8;
+// Longer than a team spins, on any machine that was met.
+constexpr std::chrono::microseconds kUntilAsleep{150};
+// Below it an item is no element but a row, an image: how much work it is, nobody knows here.
+constexpr std::int64_t kLeastOfElements = 1024;
+
+// From asleep to the end of an empty loop; the least of a few, because others use the cores too.
+Clock::duration time_to_wake(int threads) {
+  const auto nothing = [](void*) {};
+  Clock::duration least = Clock::duration::max();
+  for (int i = 0; i < 5; ++i) {
+    Team::run(threads, nothing, nullptr);
+    const Clock::time_point asleep = Clock::now() + kUntilAsleep;
+    while (Clock::now() < asleep) {
+    }
+    const Clock::time_point start = Clock::now();
+    Team::run(threads, nothing, nullptr);
+    least = std::min(least, Clock::now() - start);
+  }
+  return least;
+}
+
+// By how much the work of a loop over elements must exceed its grain to be worth the team: more than
+// 1 where a sleeping thread takes long to wake. Measured once in a process; takes about 1 ms.
+double patience() {
+#if defined(__SANITIZE_THREAD__)
+  return 1;  // its threads are new for each loop
+#else
+  static const double measured = [] {
+    const std::chrono::duration<double, std::micro> wake = time_to_wake(Team::available());
+    return std::clamp(wake / kUsualWake, 1.0, kMostPatience);
+  }();
+  return measured;
+#endif
+}
+
+bool is_worth_waking(std::int64_t count, std::int64_t grain) {
+  return grain < kLeastOfElements ||
+         static_cast<double>(count) > static_cast<double>(grain) * patience();
+}
+
 }  // namespace
 
 int team_size() noexcept { return Team::size(); }
@@ -29,7 +77,7 @@ void parallel_for(std::int64_t count, std::int64_t grain,
   // The team is not even loaded for work that is not worth waking it.
   const std::int64_t parts =
       count <= grain ? 1 : std::min<std::int64_t>(Team::available(), (count + grain - 1) / grain);
-  if (parts <= 1) {
+  if (parts <= 1 || !is_worth_waking(count, grain)) {
     if (count > 0) body(0, count);
     return;
   }

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/kernels/families.hpp"
 #include "backends/cpu/parallel.hpp"
+#include "backends/cpu/subnormals.hpp"
 #include "ops/axes.hpp"
 
 namespace ebb::cpu {
@@ -14,7 +15,7 @@ using ops::OpCall;
 using ops::UpdateForm;
 
 // Up to three divisions and a root an element.
-constexpr std::int64_t kGrain = 16 << 10;
+constexpr std::int64_t kGrain = 40 << 10;
 
 UpdateRow row_of(OpCall& call, const UpdateForm& form, std::size_t variable, std::int64_t at) {
   UpdateRow row{};
@@ -34,6 +35,7 @@ void update(OpCall& call, std::size_t variables, const Rule& given) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < variables; ++i) total += length(i);
   parallel_for(total, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    const SubnormalsAsZero in_this_part;
     std::int64_t first = 0;  // of the variable, in all of them
     for (std::size_t i = 0; i < variables && first < end; ++i) {
       const std::int64_t count = length(i);

@@ -41,6 +41,16 @@ TEST(ParallelFor, KeepsSmallWorkOnTheCallingThread) {
   EXPECT_EQ(calls, 1);
 }
 
+// However long the team takes to wake, much work is shared, and so are a few large items.
+TEST(ParallelFor, SharesWhatIsWorthIt) {
+  if (Team::size() < 2) GTEST_SKIP() << "one core";
+  for (const auto& [count, grain] : {std::pair<int, int>{2, 1}, {9 * 1024, 1024}, {100'000, 1}}) {
+    std::atomic<int> parts = 0;
+    parallel_for(count, grain, [&](std::int64_t, std::int64_t) { ++parts; });
+    EXPECT_GT(parts.load(), 1) << count;
+  }
+}
+
 TEST(ParallelFor, RunsAloneInsideAlone) {
   if (Team::size() < 2) {
     GTEST_SKIP() << "one core";
