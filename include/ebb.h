@@ -391,9 +391,13 @@ typedef uint64_t ebb_program; /* of the thread that records it; no two ever have
 
 typedef enum ebb_program_flags {
   EBB_PROGRAM_NO_FOLDING = 1, /* what operations make of constants alone is computed in each run */
-  EBB_PROGRAM_BY_NAME = 2,  /* two names over the same memory are two tensors: one may be an input,
+  EBB_PROGRAM_BY_NAME = 2,   /* two names over the same memory are two tensors: one may be an input,
                                * the other captured */
-  EBB_PROGRAM_NO_GRAPHS = 4 /* on a GPU each operation is launched by itself */
+  EBB_PROGRAM_NO_GRAPHS = 4, /* on a GPU each operation is launched by itself */
+  EBB_PROGRAM_NO_FUSING = 8, /* elementwise operations that follow one another are run one by one */
+  EBB_PROGRAM_NO_ABSORBING = 16, /* matrices are transposed before they are multiplied */
+  EBB_PROGRAM_NO_JOINING = 32 /* products and convolutions take no bias and activation that follow
+                               * them: all results are to the bit those of the operations */
 } ebb_program_flags;
 
 /* From now on this thread's operations in the context are noted, until ebb_program_end. `inputs` are

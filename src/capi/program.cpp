@@ -68,8 +68,9 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
                              uint32_t flags, ebb_program* program) {
   return guarded([&] {
     needed(program, "program_begin");
-    constexpr std::uint32_t kAll =
-        EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME | EBB_PROGRAM_NO_GRAPHS;
+    constexpr std::uint32_t kAll = EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME |
+                                   EBB_PROGRAM_NO_GRAPHS | EBB_PROGRAM_NO_FUSING |
+                                   EBB_PROGRAM_NO_ABSORBING | EBB_PROGRAM_NO_JOINING;
     if ((flags & ~kAll) != 0) {
       raise(ErrorKind::kInvalidArgument, "[program_begin] flags {} were given, {} are allowed",
             flags, kAll);
@@ -81,7 +82,10 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
         of, handles_at(inputs, input_count, "program_begin"),
         ProgramOptions{.fold = (flags & EBB_PROGRAM_NO_FOLDING) == 0,
                        .copies = (flags & EBB_PROGRAM_BY_NAME) == 0,
-                       .graphs = (flags & EBB_PROGRAM_NO_GRAPHS) == 0});
+                       .graphs = (flags & EBB_PROGRAM_NO_GRAPHS) == 0,
+                       .fuse = (flags & EBB_PROGRAM_NO_FUSING) == 0,
+                       .absorb = (flags & EBB_PROGRAM_NO_ABSORBING) == 0,
+                       .join = (flags & EBB_PROGRAM_NO_JOINING) == 0});
     *program = Programs::add(std::move(made), "program_begin");
   });
 }

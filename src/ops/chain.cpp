@@ -31,7 +31,7 @@ Shape largest_input(const OpCall& call) {
 }
 
 void check_step(const OpCall& call, const ChainStep& step, std::size_t place, const Shape& result) {
-  const int known = static_cast<int>(call.inputs() + place);  // arithmetic: of 28 at most
+  const int known = static_cast<int>(call.inputs() + place);  // arithmetic: of 32 at most
   const int operands = chain_operands(step.op);
   call.check(operands > 0, "step {} is operation {}, an elementwise one is allowed", place,
              step.op);

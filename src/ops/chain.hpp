@@ -16,7 +16,7 @@ namespace ebb::ops {
 
 inline constexpr OpId kChain = kOpIdLimit - 1;
 inline constexpr std::size_t kChainWords = 6;
-inline constexpr std::size_t kMostChainSteps = 12, kMostChainInputs = 16;
+inline constexpr std::size_t kMostChainSteps = 16, kMostChainInputs = 16;
 
 extern const OpSpec kChainSpec;
 

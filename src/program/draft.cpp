@@ -15,13 +15,6 @@ constexpr std::array kRandom{ops::op_id("RandomUniform"), ops::op_id("RandomNorm
 
 bool is_random(ops::OpId op) { return std::ranges::find(kRandom, op) != kRandom.end(); }
 
-template <typename T>
-Part append(std::vector<T>& all, std::span<const T> more) {
-  const Part part{static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(more.size())};
-  all.insert(all.end(), more.begin(), more.end());
-  return part;
-}
-
 }  // namespace
 
 DraftBody::DraftBody(const Context& context, std::span<const Handle> inputs, ProgramOptions options)

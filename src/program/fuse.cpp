@@ -2,39 +2,13 @@
 
 #include <algorithm>
 
+#include "ebb/base/checked.hpp"
 #include "ops/chain.hpp"
 #include "ops/kernels.hpp"
 #include "ops/recorder.hpp"
 
 namespace ebb::programs {
 namespace {
-
-constexpr std::size_t kForEver = ~std::size_t{0};
-
-std::uint64_t bytes_in(const Plan& plan, Slot slot) {
-  return bytes_of(plan.likeness[slot].shape, size_of(plan.likeness[slot].dtype));
-}
-
-template <typename T>
-Part append(std::vector<T>& all, std::span<const T> more) {
-  const Part part{static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(more.size())};
-  all.insert(all.end(), more.begin(), more.end());
-  return part;
-}
-
-// By slot: the last step that uses it; kForEver: it does not end with a step.
-std::vector<std::size_t> last_uses(const Plan& plan, const std::vector<Step>& steps) {
-  std::vector<std::size_t> last(plan.likeness.size(), 0);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    for (const Slot slot : plan.slots_in(steps[i].inputs)) {
-      if (slot != kNoSlot) last[slot] = i;
-    }
-  }
-  for (const Slot slot : plan.given) last[slot] = kForEver;
-  for (const Slot slot : plan.outputs) last[slot] = kForEver;
-  for (const Constant& each : plan.constants) last[each.slot] = kForEver;
-  return last;
-}
 
 // ---- transposes
 
@@ -114,7 +88,7 @@ void drop_unused(const Plan& plan, std::vector<Step>& steps) {
 class ChainMaker {
  public:
   ChainMaker(Plan& plan, std::vector<Step>& steps)
-      : plan_(plan), steps_(steps), last_(last_uses(plan, steps)) {}
+      : plan_(plan), steps_(steps), last_(last_uses(plan, steps)), held_(held_by(plan, steps)) {}
 
   std::vector<Step> make() {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -177,22 +151,13 @@ class ChainMaker {
   std::size_t end() const { return begin_ + results_.size(); }
   bool ends_within(Slot slot) const { return last_[slot] != kForEver && last_[slot] < end(); }
 
-  // Whether one step holds no more than the steps did: their operands end between them.
+  // Whether one step with all its operands and results holds no more than the program does somewhere.
   bool holds_no_more() const {
-    std::uint64_t now = 0, most = 0, fused = 0;
-    for (const Slot slot : inputs_) now += bytes_in(plan_, slot);
-    fused = now;
-    for (std::size_t k = 0; k < results_.size(); ++k) {
-      now += bytes_in(plan_, results_[k]);
-      most = std::max(most, now);
-      if (!ends_within(results_[k])) fused += bytes_in(plan_, results_[k]);
-      for (const std::vector<Slot>* slots : {&inputs_, &results_}) {
-        for (const Slot slot : *slots) {
-          if (last_[slot] == begin_ + k) now -= bytes_in(plan_, slot);
-        }
-      }
+    std::uint64_t here = held_.before[begin_];
+    for (const Slot slot : results_) {
+      if (!ends_within(slot)) here = checked_add(here, bytes_in(plan_, slot));
     }
-    return fused <= most;
+    return here <= held_.most;
   }
 
   void close() {
@@ -237,6 +202,7 @@ class ChainMaker {
   Plan& plan_;
   std::vector<Step>& steps_;
   const std::vector<std::size_t> last_;
+  const Held held_;
   std::vector<Step> made_;
   std::size_t begin_ = 0;  // of the steps that are being joined
   std::vector<Slot> inputs_, results_;
@@ -255,8 +221,12 @@ void fuse(Plan& plan, const ProgramOptions& options) {
     absorb_transposes(plan, steps);
     drop_unused(plan, steps);
   }
+  if (options.join) {
+    merge_sums(plan, steps);
+    join_epilogues(plan, steps);
+  }
   if (options.fuse) steps = ChainMaker(plan, steps).make();
-  if (steps.size() == plan.steps.size()) return;
+  if (steps.size() == plan.steps.size()) return;  // each of them leaves fewer
   end_slots(plan, steps);
   plan.fused = std::move(steps);
 }

@@ -1,4 +1,4 @@
-// Fewer, larger steps that give the same numbers to the bit: Plan::fused.
+// Fewer, larger steps: Plan::fused.
 #pragma once
 
 #include "ebb/program/program.hpp"
@@ -12,6 +12,29 @@ void fuse(Plan& plan, const ProgramOptions& options);
 // Whether a run there may use Plan::fused: the device has the kernel, and nobody listens to this
 // thread, who would have to know each operation.
 bool can_fuse(const Device& device) noexcept;
+
+// Sums of products of a few rows each are one product (sums.cpp), where that holds no more memory. The
+// numbers may differ in their last bits.
+void merge_sums(Plan& plan, std::vector<Step>& steps);
+
+// Products and convolutions take a bias and an activation that follow them (join.cpp). The numbers may
+// differ in their last bits.
+void join_epilogues(Plan& plan, std::vector<Step>& steps);
+
+// ---- what a run of some steps holds (held.cpp)
+
+inline constexpr std::size_t kForEver = ~std::size_t{0};
+
+std::uint64_t bytes_in(const Plan& plan, Slot slot);
+// By slot: the last step that uses or makes it; kForEver: it does not end with a step.
+std::vector<std::size_t> last_uses(const Plan& plan, const std::vector<Step>& steps);
+
+struct Held {
+  std::vector<std::uint64_t>
+      before;              // by step, at most: what may be a view is counted as if it were none
+  std::uint64_t most = 0;  // at least: what may be a view is not counted
+};
+Held held_by(const Plan& plan, const std::vector<Step>& steps);
 
 // Says where the slots of these steps end: after their last use.
 void end_slots(Plan& plan, std::vector<Step>& steps);

@@ -26,6 +26,13 @@ struct Part {
   std::uint32_t count = 0;
 };
 
+template <typename T>
+Part append(std::vector<T>& all, std::span<const T> more) {
+  const Part part{static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(more.size())};
+  all.insert(all.end(), more.begin(), more.end());
+  return part;
+}
+
 struct Step {
   ops::OpId op;
   Part attributes;

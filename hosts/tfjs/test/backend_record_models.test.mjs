@@ -193,7 +193,11 @@ describe('a recorded model', () => {
     ];
     for (const net of nets) {
       const results = [];
-      for (const how of [(model) => model, (model) => ebb.record(model)]) {
+      for (const how of [
+        (model) => model,
+        (model) => ebb.record(model, { exact: true }),
+        (model) => ebb.record(model),
+      ]) {
         const optimizer = tf.train.rmsprop(0.01);
         const model = tf.sequential();
         for (const layer of net()) model.add(layer);
@@ -208,6 +212,8 @@ describe('a recorded model', () => {
         disposeAll(model, optimizer);
       }
       assert.deepEqual(results[1], results[0]);
+      const [[losses], , [near]] = results;
+      assert.ok(near.every((loss, i) => Math.abs(loss - losses[i]) < 1e-5));
     }
   });
 

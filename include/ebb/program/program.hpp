@@ -35,6 +35,9 @@ struct ProgramOptions {
   // take matrices as they were before they were transposed: the same numbers to the bit.
   bool fuse = true;
   bool absorb = true;
+  // Products and convolutions take a bias and an activation that follow them, and sums of products are
+  // one; the last bits may be others than those of the operations one by one.
+  bool join = true;
 };
 
 namespace programs {

@@ -1,9 +1,20 @@
 // `ebb.record`: functions and models that are replayed by one call of the core (docs/record.md).
 import type { RecordedInfo, Recorder, RecordOptions } from '../backend/record';
-import { badArgument, checkOptions, EbbError } from '../errors';
+import { badArgument, checkFlag, checkOptions, EbbError } from '../errors';
 import { isolatePart } from '../host';
 
 export type { RecordedInfo, RecordOptions };
+
+const FLAGS = [
+  'fold',
+  'fuse',
+  'absorb',
+  'join',
+  'exact',
+  'graphs',
+  'guards',
+  'reuse',
+] as const satisfies ReadonlyArray<keyof RecordOptions>;
 
 function isRecordable(what: unknown): what is object {
   if (typeof what === 'function') return true;
@@ -17,7 +28,8 @@ function isRecordable(what: unknown): what is object {
  */
 export function record<T extends object>(what: T, options: RecordOptions = {}): T {
   if (!isRecordable(what)) throw badArgument('record', what, 'a function, or a model');
-  checkOptions('record', options, 'name', 'cache', 'key', 'fold', 'graphs');
+  checkOptions('record', options, 'name', 'cache', 'key', ...FLAGS);
+  for (const name of FLAGS) checkFlag(`record: ${name}`, options[name]);
   const { cache = 1 } = options;
   if (!Number.isInteger(cache) || cache < 1)
     throw badArgument('record: cache', cache, 'a whole number from 1 on');

@@ -101,7 +101,9 @@ export class EbbBackend extends KernelBackend {
     if (data.strings !== undefined) return data.strings;
     const size = sizeOf(data.shape);
     const values = unwritten(data.dtype, size);
-    if (size > 0) this.runtime.read(data.handle, values);
+    if (size === 0) return values;
+    this.runtime.listener?.read(data);
+    this.runtime.read(data.handle, values);
     return values;
   }
 

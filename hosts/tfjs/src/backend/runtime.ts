@@ -41,8 +41,8 @@ export interface Listener {
   used(info: TensorInfo, data: EbbData): void;
   /** Values came from JavaScript. */
   wrote(handle: number, dtype: number, shape: readonly number[]): void;
-  /** Values are about to go there. */
-  read(): void;
+  /** Values are about to go there: those of this data at once, or some later. */
+  read(data?: EbbData): void;
 }
 
 /** What the addon has for recorded programs (addon/programs.cc). */
@@ -168,7 +168,6 @@ export class Runtime {
   }
 
   read(handle: number, into: ArrayBufferView): void {
-    this.listener?.read();
     this.functions.read(handle, into);
   }
 

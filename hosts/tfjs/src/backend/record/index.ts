@@ -1,12 +1,8 @@
 // What `ebb.record` does, where backend `ebb` is there.
 import { ofIsolate } from '../../host';
 import { isModel, recordModel } from './models';
-import {
-  recordedFunctions,
-  type RecordedInfo,
-  recordFunction,
-  type RecordOptions,
-} from './recorded';
+import type { RecordOptions } from './options';
+import { recordedFunctions, type RecordedInfo, recordFunction } from './recorded';
 
 export type { RecordedInfo, RecordOptions };
 

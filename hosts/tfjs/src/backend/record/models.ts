@@ -1,5 +1,6 @@
 // `ebb.record(model)`: predict, trainOnBatch, fit and evaluate of a layers model, predict and execute of a graph model.
-import { recordFunction, type RecordOptions } from './recorded';
+import type { RecordOptions } from './options';
+import { recordFunction } from './recorded';
 import { identityOf } from './values';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- methods and fields that TensorFlow.js keeps private

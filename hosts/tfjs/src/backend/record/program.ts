@@ -5,6 +5,7 @@ import { EbbError } from '../../errors';
 import type { EbbBackend } from '../backend';
 import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
+import type { Guards } from './guards';
 import type { Captured } from './recording';
 import { filled, type Form } from './values';
 
@@ -26,6 +27,11 @@ export interface Parts {
   assigned: Variable[];
   values: Likeness[];
   optimizers: Optimizer[];
+  guards: Guards;
+  /** Of what was looked at. */
+  looks: Likeness[];
+  /** Results are the same tensors in each call. */
+  reuse: boolean;
 }
 
 /** An optimizer's numbers and switches, which are in the program as they were. */
@@ -37,6 +43,8 @@ function settingsOf(optimizer: Optimizer): Map<string, unknown> {
 
 export class RecordedProgram {
   private readonly settings: Map<Optimizer, Map<string, unknown>>;
+  /** The results of the last call, where they are used again. */
+  private reused: Tensor[] = [];
 
   constructor(
     private readonly name: string,
@@ -57,7 +65,7 @@ export class RecordedProgram {
     return '';
   }
 
-  /** The function's result. Whatever is thrown, everything is as it was before. */
+  /** The function's result. Whatever is thrown, OtherValues too, everything is as it was before. */
   run(tensors: readonly Tensor[]): unknown {
     const { backend, parts } = this;
     const { outputs, assigned, inputs, captured } = parts;
@@ -70,17 +78,66 @@ export class RecordedProgram {
       given.forEach((data, i) => this.give(data, inputs[i] as number[]));
       noises.forEach((data) => runtime.input(data.handle));
       held.forEach((data, i) => this.give(data, (captured[i] as Captured).shape));
-      runtime.programRun(parts.program, outputs.length + assigned.length);
+      runtime.programRun(parts.program, outputs.length + assigned.length + parts.guards.count);
     } finally {
       backend.release(...noises);
     }
-    const datas = [...outputs, ...parts.values].map((like, i) => this.dataAt(i, like));
-    const results = outputs.map((like, i) => this.tensorOver(datas[i] as EbbData, like.shape));
+    const all = [...outputs, ...parts.values, ...parts.looks];
+    const datas = all.map((like, i) => this.dataAt(i, like));
+    if (parts.guards.count > 0) this.checkLooks(datas);
+    const results = this.results(datas.slice(0, outputs.length));
     assigned.forEach((variable, i) => this.assign(variable, datas[outputs.length + i] as EbbData));
     for (const optimizer of parts.optimizers) {
       (optimizer as unknown as { incrementIterations(): void }).incrementIterations();
     }
     return filled(parts.form, results);
+  }
+
+  /** Takes what was looked at from the end of the list; all of it ends where a value is different. */
+  private checkLooks(datas: EbbData[]): void {
+    const { backend, parts } = this;
+    const looked = datas.splice(-parts.guards.count);
+    try {
+      parts.guards.check(backend, looked);
+    } catch (error) {
+      backend.release(...datas);
+      throw error;
+    } finally {
+      backend.release(...looked);
+    }
+  }
+
+  private results(datas: EbbData[]): Tensor[] {
+    const { outputs, reuse } = this.parts;
+    const again = this.reused;
+    if (again.length > 0 && again.every(({ isDisposed }) => !isDisposed)) {
+      again.forEach((tensor, i) => this.refill(tensor, datas[i] as EbbData));
+      return again;
+    }
+    this.dispose();
+    const made = outputs.map((like, i) => this.tensorOver(datas[i] as EbbData, like.shape));
+    if (reuse) this.reused = made.map((each) => engine().keep(each));
+    return made;
+  }
+
+  /** The tensor has the new data from now on, as a variable has that is assigned to. */
+  private refill(tensor: Tensor, made: EbbData): void {
+    if (this.isAlone(tensor.dataId)) return this.put(tensor.dataId as EbbData, made);
+    const value = this.tensorOver(made, tensor.shape);
+    engine().disposeTensor(tensor);
+    tensor.dataId = value.dataId;
+    engine().incRef(tensor, this.backend);
+    value.dispose();
+  }
+
+  /** Results of the recorded call: later calls fill them again. */
+  adopt(results: Tensor[]): void {
+    if (this.parts.reuse) this.reused = results.map((each) => engine().keep(each));
+  }
+
+  /** Ends the results that are used again. */
+  dispose(): void {
+    for (const each of this.reused.splice(0)) if (!each.isDisposed) each.dispose();
   }
 
   private give(data: EbbData, shape: readonly number[]): void {
@@ -116,17 +173,22 @@ export class RecordedProgram {
 
   /** The variable's data gets the new tensor in place of its own, where nobody else sees it. */
   private assign(variable: Variable, made: EbbData): void {
-    const data = variable.dataId as EbbData;
-    const isAlone = data instanceof EbbData && data.refCount === 1 && data.slot < 0;
-    if (isAlone && data.handle > 0 && data.home === this.backend.home) {
-      this.backend.runtime.endHandle(data.handle, bytesOf(data.dtype, sizeOf(data.shape)));
-      data.handle = made.handle;
-      data.shape = made.shape;
-      this.backend.died(); // one piece of data less than there were tensors made
-      return;
-    }
+    const { dataId } = variable;
+    if (this.isAlone(dataId)) return this.put(dataId as EbbData, made);
     const value = this.tensorOver(made, variable.shape);
     variable.assign(value as never);
     value.dispose();
+  }
+
+  private isAlone(data: object): boolean {
+    const isOwn = data instanceof EbbData && data.refCount === 1 && data.slot < 0;
+    return isOwn && data.handle > 0 && data.home === this.backend.home;
+  }
+
+  private put(data: EbbData, made: EbbData): void {
+    this.backend.runtime.endHandle(data.handle, bytesOf(data.dtype, sizeOf(data.shape)));
+    data.handle = made.handle;
+    data.shape = made.shape;
+    this.backend.died(); // one piece of data less than there were tensors made
   }
 }

@@ -4,37 +4,24 @@ import type { Engine } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
 import { ofIsolate } from '../../host';
 import { EbbBackend } from '../backend';
-import { codeOf, EbbData } from '../data';
+import type { EbbData } from '../data';
 import type { Runtime } from '../runtime';
-import { type Likeness, RecordedProgram } from './program';
+import { OtherValues } from './guards';
+import { flagsOf, type RecordOptions } from './options';
+import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
+import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
 import { filled, type Form, formOf, identityOf, keyOf } from './values';
-
-export interface RecordOptions {
-  /** For reports and errors; fn's own name otherwise. */
-  name?: string;
-  /** How many programs are kept, one for each combination of shapes, dtypes and constants. */
-  cache?: number;
-  /** More that the function depends on: it is recorded again where this gives something else. */
-  key?: () => unknown;
-  /** What operations make of constants alone is computed once (true), or in each call. */
-  fold?: boolean;
-  /** On a GPU a replay is one launch; `false`: one for each operation. */
-  graphs?: boolean;
-}
 
 const MOST_PROGRAMS = 16;
 /** So many times a function may make variables, as optimizers do in their first step, before it is left alone. */
 const MOST_BEGINNINGS = 3;
-const NO_FOLDING = 1;
-const NO_GRAPHS = 4;
-const BY_NAME = 2;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any function
 type Fn = (...args: any[]) => any;
 
 /** How the calls with one key are done. */
-type Way = RecordedProgram | { eager: string } | { beginnings: number };
+type Way = RecordedProgram[] | { eager: string } | { beginnings: number };
 
 /** What a report says of a function. */
 export interface RecordedInfo {
@@ -74,6 +61,7 @@ export class Recorded {
   private readonly name: string;
   private readonly most: number;
   private readonly flags: number;
+  private readonly guarded: boolean;
   private calls = 0;
   private replayed = 0;
   private recorded = 0;
@@ -85,14 +73,13 @@ export class Recorded {
   ) {
     this.name = options.name ?? (fn.name || 'anonymous');
     this.most = options.cache ?? MOST_PROGRAMS;
-    this.flags = BY_NAME;
-    if (options.fold === false) this.flags |= NO_FOLDING;
-    if (options.graphs === false) this.flags |= NO_GRAPHS;
+    this.flags = flagsOf(options);
+    this.guarded = options.guards === true;
     dropped.register(this, this.programs);
   }
 
   info(): RecordedInfo {
-    const programs = [...this.ways.values()].filter((way) => way instanceof RecordedProgram);
+    const programs = this.recordings();
     return {
       name: this.name,
       calls: this.calls,
@@ -104,8 +91,13 @@ export class Recorded {
     };
   }
 
+  private recordings(): RecordedProgram[] {
+    return [...this.ways.values()].flatMap((way) => (Array.isArray(way) ? way : []));
+  }
+
   /** Forgets what it has recorded. */
   dispose(): void {
+    for (const program of this.recordings()) program.dispose();
     this.programs.freeAll();
     this.ways.clear();
   }
@@ -123,11 +115,12 @@ export class Recorded {
     }
     const key = this.keyOfCall(own, form, tensors);
     const way = this.ways.get(key);
-    if (way instanceof RecordedProgram) {
-      const why = way.outdated();
-      if (why === '') return this.replay(way, key, tensors, receiver, args);
-      this.count(why);
-      this.forget(key);
+    if (Array.isArray(way)) {
+      const why = way.reduce((found, program) => found || program.outdated(), '');
+      const done = why === '' ? this.replay(way, key, tensors, receiver, args) : undefined;
+      if (done !== undefined) return done.result;
+      if (why !== '') this.forget(key);
+      this.count(why || 'values that it looks at were others');
     } else if (way !== undefined && 'eager' in way) {
       return this.eager(receiver, args, way.eager);
     } else if (this.recorded > 0 && way === undefined) {
@@ -157,28 +150,50 @@ export class Recorded {
     return engine().tidy(this.name, () => this.fn.apply(receiver, args) as never);
   }
 
+  /** Undefined: in none of them it looked at what it would look at now. */
   private replay(
-    program: RecordedProgram,
+    programs: RecordedProgram[],
     key: string,
     tensors: readonly Tensor[],
     receiver: unknown,
     args: unknown[],
-  ): unknown {
-    let result: unknown;
-    try {
-      result = program.run(tensors);
-    } catch (error) {
-      // A shape that depends on values: nothing has happened yet.
-      if ((error as { code?: string }).code !== 'EBB_WRONG_STATE') throw error;
-      this.forget(key);
-      return this.leaveAlone(key, 'shapes inside depend on values', receiver, args);
+  ): { result: unknown } | undefined {
+    let program = programs[0] as RecordedProgram | undefined;
+    const tried = new Set<RecordedProgram>();
+    while (program !== undefined) {
+      tried.add(program);
+      try {
+        const result = program.run(tensors);
+        this.used(key, programs, program);
+        return { result };
+      } catch (error) {
+        if (error instanceof OtherValues) {
+          program = programs.find((each) => !tried.has(each) && each.parts.guards.agree(error));
+          continue;
+        }
+        // It may have gone wrong where the function would not have gone: the function knows.
+        if (program.parts.guards.count > 0) return undefined;
+        // A shape that depends on values: nothing has happened yet.
+        if ((error as { code?: string }).code !== 'EBB_WRONG_STATE') throw error;
+        this.forget(key);
+        const why = 'shapes inside depend on values';
+        return { result: this.leaveAlone(key, why, receiver, args) };
+      }
     }
+    return undefined;
+  }
+
+  /** The ones that were used last are found first, and go last. */
+  private used(key: string, programs: RecordedProgram[], program: RecordedProgram): void {
     this.replayed++;
-    if (this.ways.size > 1) {
-      this.ways.delete(key); // to the end: the others are older
-      this.ways.set(key, program);
+    if (programs[0] !== program) {
+      programs.splice(programs.indexOf(program), 1);
+      programs.unshift(program);
     }
-    return result;
+    if (this.ways.size > 1) {
+      this.ways.delete(key);
+      this.ways.set(key, programs);
+    }
   }
 
   private leaveAlone(key: string, eager: string, receiver: unknown, args: unknown[]): unknown {
@@ -188,8 +203,13 @@ export class Recorded {
 
   private forget(key: string): void {
     const way = this.ways.get(key);
-    if (way instanceof RecordedProgram) this.programs.free(way.parts.program);
+    if (Array.isArray(way)) way.forEach((program) => this.free(program));
     this.ways.delete(key);
+  }
+
+  private free(program: RecordedProgram): void {
+    program.dispose();
+    this.programs.free(program.parts.program);
   }
 
   private remember(key: string, way: Way): void {
@@ -218,7 +238,7 @@ export class Recorded {
       // also where that is the same tensor in this call.
       const own = tensors.map((tensor) => aliasOf(backend, tensor));
       const handles = own.map(({ dataId }) => (dataId as EbbData).handle);
-      recording = new Recording(backend, this.name, handles, this.flags);
+      recording = new Recording(backend, this.name, handles, this.flags, this.guarded);
       result = this.fn.apply(receiver, filled(form, own) as unknown[]) as unknown;
       recording.stop();
       this.checkResult(result);
@@ -230,13 +250,17 @@ export class Recorded {
       this.finish(recording, backend, key, tensors, result);
     } catch (error) {
       recording?.stop();
+      recording?.dropLooks();
       if (recording !== undefined) backend.runtime.programFree(recording.program);
       tracker.endScope();
       throw error;
     }
+    recording.dropLooks();
     const made = distinctNew(result, firstId) + recording.madeVariables();
     tracker.endScope(result as never);
     if (tracker.state.numTensors - before > made) this.refuseKept(key);
+    const way = this.ways.get(key);
+    if (Array.isArray(way)) way[0]?.adopt(ownResults(result, firstId));
     return result;
   }
 
@@ -270,8 +294,11 @@ export class Recorded {
       return this.refuse(key, recording.refusal);
     }
     const assigned = recording.assigned();
+    const guards = recording.guards();
     const likes = [...outputs, ...(assigned as unknown as Tensor[])].map(likenessOf);
+    const looks = recording.looks.map(({ dtype, shape }) => ({ dtype, shape, native: shape }));
     const handles = [...outputs, ...assigned].map(({ dataId }) => (dataId as EbbData).handle);
+    handles.push(...recording.looks.map(({ handle }) => handle));
     const [steps, , ...unknowns] = runtime.programEnd(recording.program, handles);
     const captured = recording.captured(unknowns);
     if (captured === undefined) {
@@ -291,8 +318,19 @@ export class Recorded {
       assigned,
       values: likes.slice(outputs.length),
       optimizers: [...recording.optimizers],
+      guards,
+      looks,
+      reuse: this.options.reuse === true,
     });
-    this.remember(key, program);
+    const way = this.ways.get(key);
+    if (Array.isArray(way)) this.addTo(way, program);
+    else this.remember(key, [program]);
+  }
+
+  /** One more for calls that are alike but for what is looked at. */
+  private addTo(programs: RecordedProgram[], program: RecordedProgram): void {
+    if (programs.length >= this.most) this.free(programs.pop() as RecordedProgram);
+    programs.unshift(program);
   }
 
   private refuse(key: string, why: string): void {
@@ -313,29 +351,6 @@ export class Recorded {
     this.ways.delete(key);
     this.remember(key, { beginnings });
   }
-}
-
-function isHere(backend: EbbBackend, dataId: object): boolean {
-  return dataId instanceof EbbData && dataId.handle > 0 && dataId.home === backend.home;
-}
-
-function aliasOf(backend: EbbBackend, { dataId, shape, dtype }: Tensor): Tensor {
-  const { handle } = backend.find(dataId, 'record');
-  const data = new EbbData(backend.runtime.view(handle, codeOf(dtype), shape), shape, dtype);
-  data.home = backend.home;
-  backend.runtime.born++;
-  return engine().makeTensorFromTensorInfo({ dataId: data, shape, dtype }, backend);
-}
-
-function likenessOf({ dtype, shape, dataId }: Tensor): Likeness {
-  return { dtype, shape, native: (dataId as EbbData).shape };
-}
-
-/** How many of the result's tensors came with this id or later. */
-function distinctNew(result: unknown, firstId: number): number {
-  const tensors: Tensor[] = [];
-  formOf(result, tensors);
-  return new Set(tensors.filter(({ id, isDisposed }) => id >= firstId && !isDisposed)).size;
 }
 
 /** All recorded functions of the isolate that are still there. */

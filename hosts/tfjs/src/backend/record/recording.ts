@@ -10,7 +10,9 @@ import {
 import { EbbError } from '../../errors';
 import type { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
+import { runOp } from '../recipe';
 import type { Listener } from '../runtime';
+import { Guards, valuesOf } from './guards';
 import { userLine } from './lines';
 
 /** Data that the function used and was not given: a variable's, or that of a tensor from outside. */
@@ -42,6 +44,8 @@ export class Recording implements Listener {
   /** Shapes of the uniform random numbers that each run needs anew. */
   readonly noises: number[][] = [];
   readonly optimizers = new Set<Optimizer>();
+  /** What the function looked at, as the program's own tensors; until dropLooks(). */
+  readonly looks: EbbData[] = [];
   private readonly seen = new Map<number, Captured>();
   /** Variables as they were before, and the native tensors they had. */
   private readonly before = new Map<Variable, DataId>();
@@ -55,6 +59,7 @@ export class Recording implements Listener {
     private readonly name: string,
     inputs: readonly number[],
     flags: number,
+    private readonly guarded: boolean,
   ) {
     for (const variable of allVariables()) {
       this.before.set(variable, variable.dataId);
@@ -112,12 +117,26 @@ export class Recording implements Listener {
     }
   }
 
-  read(): void {
+  read(data?: EbbData): void {
+    if (this.guarded && data !== undefined) {
+      const info = { dataId: data, shape: data.shape, dtype: data.dtype };
+      this.looks.push(runOp(this.backend, 'Identity', [info], {}));
+      return;
+    }
     throw new EbbError(
       'EBB_UNSUPPORTED',
       `[record] "${this.name}" reads the values of a tensor${userLine()}; allowed: functions that do not look at ` +
-        'values (dataSync, arraySync, data), for what they do with them may differ from call to call.',
+        'values (dataSync, arraySync, data), for what they do with them may differ from call to call; with `guards: true` ' +
+        'those that look at them by dataSync or arraySync.',
     );
+  }
+
+  guards(): Guards {
+    return new Guards(this.looks.map((data) => valuesOf(this.backend, data)));
+  }
+
+  dropLooks(): void {
+    this.backend.release(...this.looks.splice(0));
   }
 
   // ---- what it comes to

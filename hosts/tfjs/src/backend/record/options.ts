@@ -1,0 +1,37 @@
+// What `ebb.record` can be told.
+export interface RecordOptions {
+  /** For reports and errors; fn's own name otherwise. */
+  name?: string;
+  /** How many programs are kept, one for each combination of shapes, dtypes and constants. */
+  cache?: number;
+  /** More that the function depends on: it is recorded again where this gives something else. */
+  key?: () => unknown;
+  /** What operations make of constants alone is computed once (true), or in each call. */
+  fold?: boolean;
+  /** Elementwise operations that follow one another are one pass. */
+  fuse?: boolean;
+  /** Products take matrices as they were before they were transposed. */
+  absorb?: boolean;
+  /** Products and convolutions take a bias and an activation that follow them. */
+  join?: boolean;
+  /** Results are to the bit those of fn: what may change their last bits (`join`) is left out. */
+  exact?: boolean;
+  /** On a GPU a replay is one launch; `false`: one for each operation. */
+  graphs?: boolean;
+  /** fn may look at values (`dataSync`): a replay counts where it would see the same, otherwise fn runs and is recorded. */
+  guards?: boolean;
+  /** Results are the same tensors in each call, with new values. */
+  reuse?: boolean;
+}
+
+/** ebb_program_flags. */
+const BY_NAME = 2;
+const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32 } as const;
+
+export function flagsOf(options: RecordOptions): number {
+  let flags = BY_NAME;
+  for (const [name, flag] of Object.entries(SWITCHES)) {
+    if (options[name as keyof typeof SWITCHES] === false) flags |= flag;
+  }
+  return options.exact === true ? flags | SWITCHES.join : flags;
+}

@@ -1,0 +1,36 @@
+// Tensors that a recorded function is given and gives.
+import { engine, type Tensor } from '@tensorflow/tfjs-core';
+import type { EbbBackend } from '../backend';
+import { codeOf, EbbData } from '../data';
+import type { Likeness } from './program';
+import { formOf } from './values';
+
+export function isHere(backend: EbbBackend, dataId: object): boolean {
+  return dataId instanceof EbbData && dataId.handle > 0 && dataId.home === backend.home;
+}
+
+export function aliasOf(backend: EbbBackend, { dataId, shape, dtype }: Tensor): Tensor {
+  const { handle } = backend.find(dataId, 'record');
+  const data = new EbbData(backend.runtime.view(handle, codeOf(dtype), shape), shape, dtype);
+  data.home = backend.home;
+  backend.runtime.born++;
+  return engine().makeTensorFromTensorInfo({ dataId: data, shape, dtype }, backend);
+}
+
+export function likenessOf({ dtype, shape, dataId }: Tensor): Likeness {
+  return { dtype, shape, native: (dataId as EbbData).shape };
+}
+
+/** How many of the result's tensors came with this id or later. */
+export function distinctNew(result: unknown, firstId: number): number {
+  const tensors: Tensor[] = [];
+  formOf(result, tensors);
+  return new Set(tensors.filter(({ id, isDisposed }) => id >= firstId && !isDisposed)).size;
+}
+
+/** The result's tensors, where each came with this id or later, and once; otherwise none. */
+export function ownResults(result: unknown, firstId: number): Tensor[] {
+  const tensors: Tensor[] = [];
+  formOf(result, tensors);
+  return distinctNew(result, firstId) === tensors.length ? tensors : [];
+}
