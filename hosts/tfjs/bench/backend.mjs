@@ -3,6 +3,7 @@
 //
 //   node bench/backend.mjs [work ...]     all of them, or those named
 //   EBB_TFJS_NODE         a folder in whose node_modules tfjs-node is; without it wasm is the peer
+//   EBB_ONNXRUNTIME       a folder in whose node_modules onnxruntime-node is; without it it is no peer
 //   EBB_BENCH_PROCESSES   sets of processes for each figure (3)
 //   EBB_BENCH_BEFORE      another build of this package, which the small operations are compared with
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -112,6 +113,35 @@ async function recorded() {
   }
 }
 
+/** Networks that are recorded, against tfjs-node and onnxruntime-node with the same weights. */
+const NETWORKS = [
+  ['predict, batch 1, 40 dense layers of 128', 'dense40', { onnxruntime: 0.8 }, QUICK],
+  ['MobileNetV1, predict, batch 1', 'mobileNet1', { node: 0.25, onnxruntime: 1.1 }, SLOW],
+  ['MobileNetV1, predict, batch 8', 'mobileNet8', { node: 0.25, onnxruntime: 1.1 }, SLOW],
+  ["a transformer's encoder, 4 of 256", 'encoder', { node: 0.3, onnxruntime: 1.1 }, QUICK],
+];
+const IS_THERE = { node: HAS_NODE, onnxruntime: process.env.EBB_ONNXRUNTIME !== undefined };
+
+async function networks() {
+  for (const [figure, work, goals, effort] of NETWORKS) {
+    const peers = Object.keys(goals).filter((peer) => IS_THERE[peer]);
+    const us = await takeTurns(`network_${work}`, ['recorded', 'ebb', ...peers], effort);
+    add(`${figure}, recorded`, 'us', us.recorded.us, 'ebb as it is', us.ebb.us, 1);
+    for (const peer of peers) {
+      add(`${figure}, recorded`, 'us', us.recorded.us, peer, us[peer].us, goals[peer]);
+    }
+  }
+}
+
+/** `trainOnBatch` by the core's tape, against TensorFlow.js's own gradients and against another build. */
+async function tape() {
+  const peers = ['untaped', ...(process.env.EBB_BENCH_BEFORE === undefined ? [] : ['before'])];
+  const us = await takeTurns('train32', ['ebb', ...peers], QUICK);
+  for (const peer of peers) {
+    add("trainOnBatch b32, the core's tape", 'us', us.ebb.us, peer, us[peer].us, 0.55);
+  }
+}
+
 const SMALL = { add: 'smallAdd', relu: 'smallRelu', reshape: 'smallReshape' };
 
 /** What an operation takes beyond TensorFlow.js itself, whose share the backend that does nothing shows. */
@@ -203,7 +233,16 @@ if (isWanted('jpeg')) await makeJpeg();
 for (const [figure, work, goals, effort] of FIGURES) {
   if (isWanted(work)) await compare(figure, work, goals, effort);
 }
-for (const part of [recorded, perOperation, smallOperations, start, careless, libraries])
+for (const part of [
+  recorded,
+  networks,
+  tape,
+  perOperation,
+  smallOperations,
+  start,
+  careless,
+  libraries,
+])
   if (isWanted(part.name)) await part();
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, `${JSON.stringify(rows, null, 2)}\n`);

@@ -1,4 +1,4 @@
-// One piece of work on one backend, in a process of its own: backend_work.cjs <work> <ebb|recorded|reclaiming|node|wasm|null>. Answers
+// One piece of work on one backend, in a process of its own: backend_work.cjs <work> <ebb|recorded|reclaiming|node|wasm|null|onnxruntime>. Answers
 // each message: 'warm up', 'batch' with the time of one round of the work in us, 'end' with what is left to say.
 const { readFileSync } = require('node:fs');
 const { dirname } = require('node:path');
@@ -6,7 +6,16 @@ const { createRequire } = require('node:module');
 
 const [work, backend] = process.argv.slice(2);
 
-const isEbb = ['ebb', 'recorded', 'reclaiming', 'careless', 'hand'].includes(backend);
+/** onnxruntime takes its weights, and what it has to give, from networks on `ebb`. */
+const isEbb = [
+  'ebb',
+  'recorded',
+  'onnxruntime',
+  'reclaiming',
+  'careless',
+  'hand',
+  'untaped',
+].includes(backend);
 /** Another build of the package, to compare this one with: `before`, `before reclaiming`. */
 const before = process.env.EBB_BENCH_BEFORE;
 
@@ -14,6 +23,7 @@ async function load() {
   if (isEbb || backend.startsWith('before')) {
     const folder = isEbb ? '..' : before;
     const tf = require(`${folder}/dist/backend/index.js`);
+    if (backend === 'untaped') require('../dist/index.js').tape.off();
     if (backend.endsWith('reclaiming')) require(`${folder}/dist/index.js`).reclaim.on();
     return tf;
   }
@@ -71,6 +81,7 @@ function training(tf, model, shape, batch) {
 const WORKS = {
   ...require('./programs.cjs'),
   ...require('./recorded.cjs'),
+  ...require('./networks.cjs').worksOn(backend),
   smallAdd(tf) {
     const [a, b] = [tf.ones([8]), tf.ones([8])];
     return () => tf.add(a, b).dispose();
@@ -211,7 +222,7 @@ async function main() {
     process.send({ resident: process.memoryUsage.rss() });
     return;
   }
-  const answers = answering(WORKS[work](tf));
+  const answers = answering(await WORKS[work](tf));
   process.on('message', async (what) => process.send(await answers[what]()));
 }
 

@@ -205,6 +205,7 @@ function nearest(tf) {
 }
 
 module.exports = {
+  mobileNet,
   mobileNet1: (tf) => predicting(tf, mobileNet(tf), [1, 224, 224, 3]),
   mobileNet8: (tf) => predicting(tf, mobileNet(tf), [8, 224, 224, 3]),
   resNet1: (tf) => predicting(tf, resNet18(tf), [1, 224, 224, 3]),
