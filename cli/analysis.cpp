@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ebb/base/bytes.hpp"
+#include "observe/recording_files.hpp"
 
 namespace ebb::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -18,6 +19,9 @@ namespace {
 constexpr double kSlack = 1.1;
 constexpr double kSlackBytes = 1 << 20;
 
+constexpr std::string_view kFormat = "ebb-baseline";
+constexpr unsigned kVersion = 1;
+
 using Json = nlohmann::json;
 
 Json parse_object(const std::string& text, std::string_view who) {
@@ -33,6 +37,20 @@ double bytes_at(const Json& json, const char* key, std::string_view who) {
   if (found->is_number() && found->get<double>() >= 0) return found->get<double>();
   if (found->is_string()) return static_cast<double>(parse_bytes(found->get<std::string>()));
   raise(ErrorKind::kInvalidArgument, "[{}] \"{}\" is bytes, such as 1048576 or \"1MB\"", who, key);
+}
+
+// The places that grew then.
+std::set<std::string> grew_in(const Json& baseline) {
+  std::set<std::string> places;
+  const auto found = baseline.find("growing");
+  if (found == baseline.end()) return places;
+  const bool right = found->is_array() &&
+                     std::ranges::all_of(*found, [](const Json& each) { return each.is_string(); });
+  if (!right) {
+    raise(ErrorKind::kInvalidArgument, "[baseline] \"growing\" is a list of places, each a text");
+  }
+  for (const Json& each : *found) places.insert(each.get<std::string>());
+  return places;
 }
 
 void over(std::vector<Finding>& findings, std::string_view what, double is, double most) {
@@ -74,18 +92,24 @@ std::vector<Finding> check_budget(const Analysis& analysis, const std::string& t
   over(findings, "what was created", static_cast<double>(analysis.books.created_storages.bytes),
        bytes_at(json, "created", kWho));
   const auto growing = json.find("growing");
-  if (growing == json.end() || !growing->is_boolean() || !growing->get<bool>()) {
-    add_growing(analysis, {}, findings);
+  if (growing != json.end() && !growing->is_boolean()) {
+    raise(ErrorKind::kInvalidArgument, "[budget] \"growing\" is true or false");
   }
+  if (growing == json.end() || !growing->get<bool>()) add_growing(analysis, {}, findings);
   return findings;
 }
 
 std::vector<Finding> check_baseline(const Analysis& analysis, const std::string& text) {
   constexpr std::string_view kWho = "baseline";
   const Json json = parse_object(text, kWho);
-  if (json.value("format", "") != "ebb-baseline") {
+  if (const auto format = json.find("format"); format == json.end() || *format != kFormat) {
     raise(ErrorKind::kInvalidArgument,
           "[baseline] it is none: `ebb check --write-baseline` makes one");
+  }
+  if (const auto version = json.find("version"); version == json.end() || *version != kVersion) {
+    raise(ErrorKind::kUnsupported,
+          "[baseline] it is not of version {}, the one that this tool knows: write it again",
+          kVersion);
   }
   const auto allowed = [&](const char* key) {
     const double before = bytes_at(json, key, kWho);
@@ -95,13 +119,7 @@ std::vector<Finding> check_baseline(const Analysis& analysis, const std::string&
   over(findings, "the peak", analysis.peak, allowed("peak"));
   over(findings, "what is alive at the end", static_cast<double>(analysis.books.storages.bytes),
        allowed("leaked"));
-  std::set<std::string> known;
-  if (const auto grew = json.find("growing"); grew != json.end() && grew->is_array()) {
-    for (const Json& each : *grew) {
-      if (each.is_string()) known.insert(each.get<std::string>());
-    }
-  }
-  add_growing(analysis, known, findings);
+  add_growing(analysis, grew_in(json), findings);
   return findings;
 }
 
@@ -109,8 +127,8 @@ std::string baseline_of(const Analysis& analysis) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
-  json.member("format", "ebb-baseline");
-  json.member("version", 1u);
+  json.member("format", kFormat);
+  json.member("version", kVersion);
   json.member("peak", analysis.peak);
   json.member("leaked", analysis.books.storages.bytes);
   json.member("created", analysis.books.created_storages.bytes);

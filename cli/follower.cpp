@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ebb/base/error.hpp"
+#include "observe/recording_files.hpp"
 
 namespace ebb::cli {
 namespace {
@@ -21,13 +22,17 @@ Follower::Follower(std::int64_t pid) : pid_(pid), attached_(ask_process(pid, "at
 }
 
 Follower::~Follower() {
+  stop();
+  replay_->listen(nullptr);  // an Analysis may have it for longer
+}
+
+void Follower::stop() {
   {
     const std::lock_guard guard(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
-  replay_->listen(nullptr);  // an Analysis may have it for longer
+  if (thread_.joinable()) thread_.join();
 }
 
 bool Follower::wait_until_current(std::chrono::milliseconds patience) {
@@ -35,14 +40,9 @@ bool Follower::wait_until_current(std::chrono::milliseconds patience) {
   return current_.wait_for(lock, patience, [&] { return is_current_ || over_; });
 }
 
-Played Follower::played() {
-  const std::lock_guard guard(mutex_);
+Played Follower::last() {
+  stop();
   return {history_, Analysis(replay_, path_, read_)};
-}
-
-Analysis Follower::analysis() {
-  const std::lock_guard guard(mutex_);
-  return {replay_, path_, read_};
 }
 
 bool Follower::over() {

@@ -23,14 +23,28 @@ class Follower {
 
   // All that was there when it attached has been read, or there is no more; false: not in time.
   bool wait_until_current(std::chrono::milliseconds patience);
-  // As it is now.
-  Played played();
-  Analysis analysis();
+  // What `look` makes of it as it is now: of a const Analysis&, a const Played&. Nothing is read
+  // meanwhile, and nothing of it may be used afterwards.
+  template <typename Look>
+  auto analysed(Look look) {
+    const std::lock_guard guard(mutex_);
+    const Analysis now(replay_, path_, read_);
+    return look(now);
+  }
+  template <typename Look>
+  auto played(Look look) {
+    const std::lock_guard guard(mutex_);
+    const Played now(history_, Analysis(replay_, path_, read_));
+    return look(now);
+  }
+  // As it was when all reading had stopped.
+  Played last();
   // The recording has ended, or its process.
   bool over();
   std::int64_t pid() const noexcept { return pid_; }
 
  private:
+  void stop();
   void run() noexcept;
   void follow();
   void read_before(const LiveAnswer& at);

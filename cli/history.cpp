@@ -1,6 +1,7 @@
 #include "cli/history.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ebb::cli {
 namespace {
@@ -41,6 +42,20 @@ void History::on_begin(std::uint64_t time) {
   if (span_.to <= span_.from) return;
   end_ = time + ns(span_.to);
   width_ = (end_ - begin_) / kBuckets + 1;
+}
+
+History History::continued(const Span& span, std::uint64_t begin) const {
+  History later(span);
+  later.on_begin(begin);
+  later.live_ = live_;
+  later.open_ = open_;
+  if (!most_.empty()) later.most_.push_back({0, live_});
+  for (const auto& [id, site] : sites_) {
+    SiteHistory& next = later.sites_[id];
+    next.live = site.live;
+    if (!site.live_at.empty()) next.live_at.push_back({0, site.live});
+  }
+  return later;
 }
 
 std::uint32_t History::bucket_of(std::uint64_t time) {
@@ -128,7 +143,7 @@ void History::finish(std::uint64_t time) {
   entry(most_, bucket, live_);
   while (!open_.empty()) close(time, open_.begin()->first, true);
   keep_largest(kMostBlocks);
-  std::ranges::sort(blocks_, {}, &Block::begin);
+  std::ranges::sort(blocks_, {}, [](const Block& b) { return std::pair(b.begin, b.name); });
 }
 
 }  // namespace ebb::cli

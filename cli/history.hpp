@@ -50,6 +50,9 @@ class History final : public observe::ReplayListener {
   // What is outside of the span is only counted as far as it is alive when the span begins.
   explicit History(const Span& span = {}) : span_(span) {}
 
+  // One of a span that begins later, which knows who lives now. `begin`: of the recording.
+  History continued(const Span& span, std::uint64_t begin) const;
+
   void on_begin(std::uint64_t time) override;
   void on_storage(std::uint64_t time, const observe::StorageChange& change) override;
   void on_collection(std::uint64_t time, std::uint64_t ns) override;
@@ -66,6 +69,8 @@ class History final : public observe::ReplayListener {
   // By the time of their birth.
   const std::vector<Block>& blocks() const noexcept { return blocks_; }
   std::uint64_t all_blocks() const noexcept { return all_blocks_; }
+  std::size_t living() const noexcept { return open_.size(); }
+  std::uint64_t end_of_span() const noexcept { return end_; }
 
  private:
   std::uint32_t bucket_of(std::uint64_t time);

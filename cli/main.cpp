@@ -77,7 +77,7 @@ void wait_for(Follower& follower, std::chrono::seconds patience,
               const std::function<bool(const observe::Replay&)>& done) {
   const auto until = std::chrono::steady_clock::now() + patience;
   while (!follower.over() && std::chrono::steady_clock::now() < until) {
-    if (done(follower.analysis().replay)) return;
+    if (follower.analysed([&](const Analysis& now) { return done(now.replay); })) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
@@ -93,7 +93,8 @@ Played played(const std::string& source, const Wishes& wishes = {}) {
   Follower follower(std::stoll(source));
   follower.wait_until_current(std::chrono::seconds(60));
   if (wishes.collect) {
-    const std::uint64_t before = follower.analysis().replay.collections();
+    const std::uint64_t before =
+        follower.analysed([](const Analysis& now) { return now.replay.collections(); });
     ask_process(follower.pid(), "collect");
     wait_for(follower, std::chrono::seconds(5),
              [&](const observe::Replay& replay) { return replay.collections() > before; });
@@ -103,7 +104,7 @@ Played played(const std::string& source, const Wishes& wishes = {}) {
     wait_for(follower, std::chrono::seconds(60),
              [&](const observe::Replay& replay) { return !replay.holders().empty(); });
   }
-  return follower.played();
+  return follower.last();
 }
 
 void write_page(const std::vector<const Played*>& all, const std::string& to) {
@@ -215,6 +216,10 @@ int run(int argc, char** argv) {
   view->add_flag("--live", live, "a process that runs: PID, or the only one");
   view->add_option("--port", viewing.port, "on 127.0.0.1; 0: any")->capture_default_str();
   view->callback([&] {
+    if (live && !viewing.file.empty() && !names_process(viewing.file)) {
+      raise(ErrorKind::kInvalidArgument, "[ebb] --live takes the number of a process, not {}",
+            viewing.file);
+    }
     if (live || names_process(viewing.file)) {
       viewing.pid = viewing.file.empty() ? 0 : std::stoll(viewing.file);
       viewing.file.clear();

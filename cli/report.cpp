@@ -145,6 +145,7 @@ std::string report_json(const Analysis& analysis, std::size_t top) {
   json.member("events", analysis.replay.events());
   json.member("lost", analysis.replay.lost());
   json.member("ended", analysis.read.ended);
+  json.member("program_ended", analysis.replay.program_ended());
   json.member("sampled", analysis.replay.sampled());
   json.member("growing", analysis.total.growing || !analysis.growing().empty());
   json.member("growth_per_second", analysis.total.per_second);

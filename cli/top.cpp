@@ -83,19 +83,23 @@ Screen screen_now() {
 void run_top(const TopOptions& options) {
   Follower follower(chosen_process(options.pid));
   follower.wait_until_current(kPatience);
+  const auto picture = [&](bool over) {
+    return follower.analysed(
+        [&](const Analysis& now) { return top_picture(now, screen_now(), over); });
+  };
   if (options.once || ::isatty(STDOUT_FILENO) == 0) {
-    const std::string text = top_picture(follower.analysis(), screen_now(), follower.over());
+    const std::string text = picture(follower.over());
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
   {
     Terminal terminal;
     do {
-      terminal.draw(top_picture(follower.analysis(), screen_now(), follower.over()));
+      terminal.draw(picture(follower.over()));
     } while (!follower.over() && terminal.wait(static_cast<int>(options.seconds * 1000)));
   }
   if (!follower.over()) return;
-  const std::string last = top_picture(follower.analysis(), screen_now(), true);
+  const std::string last = picture(true);
   std::fwrite(last.data(), 1, last.size(), stdout);
 }
 

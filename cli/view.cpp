@@ -129,19 +129,15 @@ namespace {
 
 View::Data data_of_file(const std::string& file) {
   const auto opened = std::make_shared<OpenedRecording>(file);
-  return [file, opened](const Span& span) {
-    if (span.whole()) return opened->data();
-    const Played part(file, span);
-    return page_data({&part});
-  };
+  return [opened](const Span& span) { return opened->data(span); };
 }
 
 View::Data data_of_process(std::int64_t pid) {
   const auto follower = std::make_shared<Follower>(pid);
   follower->wait_until_current(std::chrono::seconds(60));
   return [follower](const Span&) {
-    const Played now = follower->played();
-    return page_data({&now}, !follower->over());
+    const bool goes_on = !follower->over();
+    return follower->played([&](const Played& now) { return page_data({&now}, goes_on); });
   };
 }
 

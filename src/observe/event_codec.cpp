@@ -47,10 +47,34 @@ std::uint64_t name_of(std::uint64_t generation, std::uint32_t slot) {
 
 // ---- state
 
+CodecState::CodecState(const CodecState& other) { *this = other; }
+
+CodecState& CodecState::operator=(const CodecState& other) {
+  if (this == &other) return *this;
+  last_slot = other.last_slot;
+  last_born = other.last_born;
+  last_class = other.last_class;
+  time = other.time;
+  thread = other.thread;
+  classes_ = other.classes_;
+  class_index_ = other.class_index_;
+  free_ = other.free_;
+  pages_.clear();
+  for (const std::unique_ptr<Page>& page : other.pages_) {
+    pages_.push_back(page == nullptr ? nullptr : std::make_unique<Page>(*page));
+  }
+  return *this;
+}
+
+std::size_t CodecState::bytes() const noexcept {
+  constexpr std::size_t kBytesOfClass = 2 * sizeof(TensorClass) + 32;  // in list and table
+  return pages_.size() * sizeof(Page) + classes_.size() * kBytesOfClass;
+}
+
 CodecState::Slot& CodecState::slot(std::uint32_t index) {
   const std::size_t page = index / kPage;
   if (page >= pages_.size()) pages_.resize(page + 1);
-  if (pages_[page] == nullptr) pages_[page] = std::make_unique<std::array<Slot, kPage>>();
+  if (pages_[page] == nullptr) pages_[page] = std::make_unique<Page>();
   return (*pages_[page])[index % kPage];
 }
 

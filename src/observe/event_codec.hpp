@@ -31,6 +31,10 @@ class CodecState {
  public:
   static constexpr std::uint32_t kMostClasses = 1u << 16;  // births of others are written out
 
+  CodecState() = default;
+  CodecState(const CodecState& other);
+  CodecState& operator=(const CodecState& other);
+
   struct Slot {
     std::uint64_t storage = 0;
     std::uint32_t generation = 0;
@@ -47,6 +51,8 @@ class CodecState {
   void ended(std::uint32_t slot);
   // A tensor of a checkpoint: as if its birth had passed.
   void learn(const TraceEvent& birth);
+  // What a copy takes, about.
+  std::size_t bytes() const noexcept;
 
   std::uint32_t last_slot = 0, last_born = 0, last_class = 0;
   std::uint64_t time = 0;
@@ -66,7 +72,8 @@ class CodecState {
     }
   };
 
-  std::vector<std::unique_ptr<std::array<Slot, kPage>>> pages_;
+  using Page = std::array<Slot, kPage>;
+  std::vector<std::unique_ptr<Page>> pages_;
   std::vector<TensorClass> classes_;
   std::unordered_map<TensorClass, std::uint32_t, Hash> class_index_;
   std::vector<std::uint32_t> free_;
@@ -96,13 +103,14 @@ struct ThreadEvent {
   TraceEvent event;
 };
 
-// Throws Error where the bytes make no sense.
+// Throws Error where the bytes make no sense. A copy goes on from where the first was.
 class EventDecoder {
  public:
   void begin_block(WireReader& in);
   // Pre: not in.at_end().
   ThreadEvent decode(WireReader& in);
   void learn(const TraceEvent& birth) { state_.learn(birth); }
+  std::size_t bytes() const noexcept { return state_.bytes(); }
 
  private:
   TraceEvent decode_birth(WireReader& in, std::uint8_t tag);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ebb/base/shape.hpp"
@@ -32,6 +33,12 @@ enum class BlockType : std::uint8_t {
   kEnd = 9,
   kHolder = 10,  // since 1.1
 };
+
+// Marks that hosts set: where they hold the program up to look at its heap, where that is over, and
+// where it has come to its end and they look at what is left. Growth is told from its own time.
+inline constexpr std::string_view kStandsStill = "the program stands still";
+inline constexpr std::string_view kGoesOn = "the program goes on";
+inline constexpr std::string_view kProgramEnds = "the program ends";
 
 // How much is written down.
 enum class Mode : std::uint8_t {

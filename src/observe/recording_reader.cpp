@@ -1,16 +1,9 @@
 #include "observe/recording_reader.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
-#include "base/file_calls.hpp"
 #include "ebb/base/error.hpp"
 #include "observe/crc32c.hpp"
 
@@ -25,13 +18,14 @@ std::uint32_t little(const std::uint8_t* from, int bytes) {
 
 class SegmentReader {
  public:
-  SegmentReader(const TakeBytes& take, RecordingVisitor& visitor)
-      : take_(take), visitor_(visitor) {}
+  SegmentReader(const TakeBytes& take, RecordingVisitor& visitor, const ReadingPlace& place)
+      : take_(take), visitor_(visitor), place_(place) {}
 
   ReadResult read() {
-    read_header();
+    if (place_.offset == 0) read_header();
     while (read_block()) {
     }
+    result_.bytes = place_.offset;
     result_.segments = 1;
     return result_;
   }
@@ -59,7 +53,7 @@ class SegmentReader {
             "[recording] it is of version {}.{}, this tool reads up to {}.x: a newer Ebb is needed",
             major, little(&header[10], 2), kMajor);
     }
-    result_.bytes = kFileHeader;
+    place_.offset = kFileHeader;
   }
 
   // False at the end, or where a block is cut short or damaged: what comes after cannot be trusted.
@@ -70,7 +64,6 @@ class SegmentReader {
     if (size > kMostBlockBytes) return false;
     if (!fill_body(size)) return false;
     if (crc32c(body_, crc32c({header.data(), 12})) != little(&header[12], 4)) return false;
-    result_.bytes += kBlockHeader + size;
     if (header[1] != 0 || raw != size) {
       raise(ErrorKind::kUnsupported,
             "[recording] a block is packed in a way (number {}) that this "
@@ -79,6 +72,7 @@ class SegmentReader {
     }
     WireReader in(body_);
     tell(BlockType(header[0]), in);
+    place_.offset += kBlockHeader + size;
     return !result_.ended;
   }
 
@@ -105,8 +99,9 @@ class SegmentReader {
         return tell_sites(in);
       case BlockType::kEvents:
         if (!visitor_.wants_events()) return;
-        decoder_.begin_block(in);
-        while (!in.at_end()) visitor_.on_event(decoder_.decode(in));
+        visitor_.on_place(place_);
+        place_.decoder.begin_block(in);
+        while (!in.at_end()) visitor_.on_event(place_.decoder.decode(in));
         return;
       case BlockType::kCheckpoint:
         return tell_checkpoint(in);
@@ -149,7 +144,7 @@ class SegmentReader {
     }
     for (std::uint64_t left = in.number(in.left()); left > 0; --left) {
       checkpoint_->tensors.push_back(get_tensor(in));
-      decoder_.learn(checkpoint_->tensors.back().birth);
+      place_.decoder.learn(checkpoint_->tensors.back().birth);
     }
     if (more) return;
     visitor_.on_checkpoint(*checkpoint_);
@@ -158,91 +153,23 @@ class SegmentReader {
 
   const TakeBytes& take_;
   RecordingVisitor& visitor_;
+  ReadingPlace place_;
   ReadResult result_;
   std::vector<std::uint8_t> body_;
-  EventDecoder decoder_;
   std::optional<Checkpoint> checkpoint_;
 };
 
-class InputFile {
- public:
-  explicit InputFile(const std::string& path) : path_(path) {
-    file_ = uninterrupted(
-        [&] { return FileCalls::current().open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); });
-    if (file_ < 0) fail();
-  }
-  ~InputFile() { FileCalls::current().close(file_); }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  std::size_t take(std::uint8_t* to, std::size_t count) {
-    const ssize_t got =
-        uninterrupted([&] { return FileCalls::current().pread(file_, to, count, at_); });
-    if (got < 0) fail();
-    at_ += got;
-    return static_cast<std::size_t>(got);
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    raise(ErrorKind::kDevice, "[recording] cannot read {}: {}", path_,
-          std::generic_category().message(errno));
-  }
-  const std::string path_;
-  int file_ = -1;
-  off_t at_ = 0;
-};
-
-ReadResult read_file(const std::string& path, RecordingVisitor& visitor) {
-  InputFile file(path);
-  return read_segment([&](std::uint8_t* to, std::size_t count) { return file.take(to, count); },
-                      visitor);
-}
-
-// What a file says of itself before anything else, and no more of it.
-struct MetaFound {
-  Meta meta;
-};
-Meta meta_of(const std::string& path) {
-  class First : public RecordingVisitor {
-    void on_meta(const Meta& meta) override { throw MetaFound{meta}; }
-  };
-  First first;
-  try {
-    read_file(path, first);
-  } catch (const MetaFound& found) {
-    return found.meta;
-  }
-  return {};
-}
-
-std::string fact(const Meta& meta, std::string_view name) {
-  const auto found = meta.find(name);
-  return found == meta.end() ? std::string() : found->second;
-}
-
 }  // namespace
 
-ReadResult read_segment_file(const std::string& path, RecordingVisitor& visitor) {
-  return read_file(path, visitor);
+ReadResult read_segment(const TakeBytes& take, RecordingVisitor& visitor, std::size_t file) {
+  ReadingPlace front;
+  front.file = file;
+  return SegmentReader(take, visitor, front).read();
 }
 
-std::vector<std::string> earlier_segments(const std::string& path, const std::string& recording,
-                                          std::uint64_t segment, std::uint64_t oldest) {
-  std::vector<std::string> found;
-  for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(segment, 64); ++back) {
-    if (segment - back < oldest) break;
-    const std::string earlier = fmt::format("{}.{}", path, segment - back);
-    if (!std::filesystem::exists(earlier)) break;
-    if (recording.empty() || fact(meta_of(earlier), "recording") != recording) break;
-    found.push_back(earlier);
-  }
-  std::ranges::reverse(found);
-  return found;
-}
-
-ReadResult read_segment(const TakeBytes& take, RecordingVisitor& visitor) {
-  return SegmentReader(take, visitor).read();
+ReadResult read_segment_from(const ReadingPlace& place, const TakeBytes& take,
+                             RecordingVisitor& visitor) {
+  return SegmentReader(take, visitor, place).read();
 }
 
 ReadResult read_segment(std::span<const std::uint8_t> bytes, RecordingVisitor& visitor) {
@@ -254,23 +181,6 @@ ReadResult read_segment(std::span<const std::uint8_t> bytes, RecordingVisitor& v
         return got;
       },
       visitor);
-}
-
-ReadResult read_recording(const std::string& path, RecordingVisitor& visitor) {
-  ReadResult sum;
-  const Meta meta = meta_of(path);
-  const std::uint64_t segment = std::strtoull(fact(meta, "segment").c_str(), nullptr, 10);
-  for (const std::string& earlier : earlier_segments(path, fact(meta, "recording"), segment, 0)) {
-    const ReadResult each = read_file(earlier, visitor);
-    sum.bytes += each.bytes;
-    sum.skipped += each.skipped;
-    ++sum.segments;
-  }
-  ReadResult last = read_file(path, visitor);
-  last.bytes += sum.bytes;
-  last.skipped += sum.skipped;
-  last.segments += sum.segments;
-  return last;
 }
 
 }  // namespace ebb::observe

@@ -14,6 +14,13 @@
 
 namespace ebb::observe {
 
+// How far a reader has got, and what it knows there: another may go on from it.
+struct ReadingPlace {
+  std::size_t file = 0;      // of RecordingFiles
+  std::uint64_t offset = 0;  // of a block in it
+  EventDecoder decoder;
+};
+
 class RecordingVisitor {
  public:
   virtual ~RecordingVisitor() = default;
@@ -21,6 +28,8 @@ class RecordingVisitor {
   // Asked before each block of events: false skips it. What is left tells what was held over time,
   // and who lived at checkpoints, in a fraction of the time.
   virtual bool wants_events() { return true; }
+  // Before each block of events that is wanted; a copy is good for read_from.
+  virtual void on_place(const ReadingPlace&) {}
   // At the beginning of each segment, and where the mode changes.
   virtual void on_meta(const Meta&) {}
   virtual void on_device(const DeviceEntry&) {}
@@ -43,18 +52,11 @@ struct ReadResult {
 
 // One segment. `take` gives up to so many bytes, 0 at the end.
 using TakeBytes = std::function<std::size_t(std::uint8_t*, std::size_t)>;
-ReadResult read_segment(const TakeBytes& take, RecordingVisitor& visitor);
+// `file`: what its places say.
+ReadResult read_segment(const TakeBytes& take, RecordingVisitor& visitor, std::size_t file = 0);
 ReadResult read_segment(std::span<const std::uint8_t> bytes, RecordingVisitor& visitor);
-
-// The file and, before it, those of its segments that are still there. Throws Error(kDevice) where
-// the file cannot be read, Error(kInvalidArgument) where it is no recording.
-ReadResult read_recording(const std::string& path, RecordingVisitor& visitor);
-
-// One file of it. Throws as read_recording does.
-ReadResult read_segment_file(const std::string& path, RecordingVisitor& visitor);
-// Those of the segments before `segment` that are still there without a gap, down to `oldest`,
-// oldest first. Pre: `path` and `recording` are the recording's, as META says.
-std::vector<std::string> earlier_segments(const std::string& path, const std::string& recording,
-                                          std::uint64_t segment, std::uint64_t oldest);
+// The rest of one. Pre: `take` begins at the place's offset.
+ReadResult read_segment_from(const ReadingPlace& place, const TakeBytes& take,
+                             RecordingVisitor& visitor);
 
 }  // namespace ebb::observe

@@ -66,8 +66,9 @@ void Replay::pass(std::uint64_t time) {
     if (listener_ != nullptr) listener_->on_begin(time);
   }
   end_ = std::max(end_, time);
+  if (!runs()) return;
   for (bool halved = true; halved;) {
-    window_ = windows_.at(end_, halved);
+    window_ = windows_.at(end_ - stood_still_ns_, halved);
     if (halved) halve();
   }
   if (time >= collecting_until_) return;
@@ -110,21 +111,55 @@ void Replay::on_event(const ThreadEvent& each) {
   }
 }
 
+SiteBooks& Replay::site_books(std::uint32_t site) {
+  if (site >= BooksAt::kMost) return sites_[site];
+  std::vector<SiteBooks*>& at = books_at_.at;
+  if (at.size() <= site) at.resize(site + 1);
+  if (at[site] == nullptr) at[site] = &sites_[site];
+  return *at[site];
+}
+
+Replay Replay::from_here() const {
+  Replay next;
+  next.meta_ = meta_;
+  next.sampled_ = sampled_;
+  next.sample_bytes_ = sample_bytes_;
+  next.tensors_ = tensors_;
+  next.storages_ = storages_;
+  next.early_ends_ = early_ends_;
+  next.windows_ = windows_;
+  next.window_ = window_;
+  next.live_bytes_ = live_bytes_;
+  next.peak_ = peak_;
+  next.begun_ = begun_;
+  next.uncertain_ = uncertain_;
+  next.stands_still_ = stands_still_;
+  next.still_since_ = still_since_;
+  next.stood_still_ns_ = stood_still_ns_;
+  next.program_ended_ = program_ended_;
+  next.whole_ = whole_;
+  next.events_ = events_;
+  next.lost_ = lost_;
+  next.begin_ = begin_;
+  next.end_ = end_;
+  return next;
+}
+
 // ---- births and ends
 
 void Replay::born(const TraceEvent& event, bool count) {
-  if (tensors_.contains(event.id)) return;  // a checkpoint had it already
   const float weight = weight_for(event.site, event.bytes);
-  tensors_[event.id] = {event.storage, event.site, event.device, weight};
+  const Tensor tensor{event.storage, event.site, event.device, weight};
+  if (!tensors_.try_emplace(event.id, tensor).second) return;  // a checkpoint had it already
   if (count) {
     Books& books = books_[event.device];
     ++books.created;
     ++books.live;
   }
-  SiteBooks& site = sites_[event.site];
+  SiteBooks& site = site_books(event.site);
   site.live += weight;
   if (count) site.created += weight;
-  if (!storages_.contains(event.storage) || (event.flags & kWithStorage) != 0) {
+  if ((event.flags & kWithStorage) != 0 || !storages_.contains(event.storage)) {
     if (count) {
       storage_born(event, event.site, weight);
     } else {
@@ -133,6 +168,7 @@ void Replay::born(const TraceEvent& event, bool count) {
       add_live(event.storage, storage, 1);
     }
   }
+  if (early_ends_.empty()) return;
   if (const auto early = early_ends_.find(event.id); early != early_ends_.end()) {
     const TraceEvent end = early->second;
     early_ends_.erase(early);
@@ -151,7 +187,7 @@ void Replay::ended(const TraceEvent& event) {
   Books& books = books_[tensor.device];
   --books.live;
   ++books.ended[event.detail % kReasons];
-  sites_[tensor.site].live -= tensor.weight;
+  site_books(tensor.site).live -= tensor.weight;
   if ((event.flags & kWithStorage) != 0) {
     storage_ended(tensor.storage, event.detail, (event.flags & kStillHeld) != 0);
   }
@@ -164,7 +200,7 @@ void Replay::storage_born(const TraceEvent& event, std::uint32_t site, float wei
   books.created_storages.add(event.bytes);
   books.storages.add(event.bytes);
   const double made = static_cast<double>(event.bytes) * weight;
-  sites_[site].created_bytes += made;
+  site_books(site).created_bytes += made;
   add_live(event.storage, storage, 1, made);
 }
 
@@ -178,7 +214,7 @@ void Replay::storage_ended(std::uint64_t name, std::uint8_t reason, bool held) {
   books.ended_bytes[reason % kReasons] += storage.bytes;
   if (held) books.held.add(storage.bytes);
   add_live(name, storage, -1);
-  sites_[storage.site].ended_bytes[reason % kReasons] +=
+  site_books(storage.site).ended_bytes[reason % kReasons] +=
       static_cast<double>(storage.bytes) * storage.weight;
 }
 
@@ -230,7 +266,7 @@ void Replay::made_at(const TraceEvent& event) {
   const float weight =
       storage == storages_.end() ? 1 : weight_for(event.site, storage->second.bytes);
   for (const double sign : {-1.0, 1.0}) {
-    SiteBooks& books = sites_[tensor.site];
+    SiteBooks& books = site_books(tensor.site);
     books.live += sign * tensor.weight;
     books.created += sign * tensor.weight;
     if (moves) {
@@ -251,11 +287,14 @@ void Replay::made_at(const TraceEvent& event) {
 
 void Replay::add_live(std::uint64_t name, const Storage& storage, double sign, double made) {
   const double bytes = sign * static_cast<double>(storage.bytes);
-  SiteBooks& site = sites_[storage.site];
+  SiteBooks& site = site_books(storage.site);
   site.live_bytes += bytes * storage.weight;
-  site.lows.set(window_, site.live_bytes);
-  total_.set(window_, total_.now() + bytes);
-  note_peak();
+  live_bytes_ += bytes;
+  if (runs()) {
+    site.lows.set(window_, site.live_bytes);
+    total_.set(window_, live_bytes_);
+    note_peak();
+  }
   if (listener_ == nullptr) return;
   listener_->on_storage(end_, {.name = name,
                                .bytes = storage.bytes,
@@ -268,8 +307,8 @@ void Replay::add_live(std::uint64_t name, const Storage& storage, double sign, d
 
 // Not at every byte: the copy costs as much as there are sites.
 void Replay::note_peak() {
-  if (total_.now() <= peak_ * 1.01) return;
-  peak_ = total_.now();
+  if (live_bytes_ <= peak_ * 1.01) return;
+  peak_ = live_bytes_;
   for (auto& [id, site] : sites_) site.at_peak = site.live_bytes;
 }
 
@@ -305,7 +344,7 @@ void Replay::take_over(const Checkpoint& checkpoint) {
       ++it;
       continue;
     }
-    sites_[it->second.site].live -= it->second.weight;
+    site_books(it->second.site).live -= it->second.weight;
     it = tensors_.erase(it);
     ++gone;
   }
@@ -350,7 +389,7 @@ void Replay::correct(const TraceEvent& birth) {
 void Replay::note_shapes(const Checkpoint& checkpoint) {
   for (auto& [id, site] : sites_) site.shapes.clear();
   for (const LiveTensor& tensor : checkpoint.tensors) {
-    ++sites_[tensor.birth.site].shapes[shape_text(tensor)];
+    ++site_books(tensor.birth.site).shapes[shape_text(tensor)];
   }
 }
 
@@ -362,7 +401,20 @@ void Replay::on_counters(const Counters& counters) {
 }
 
 void Replay::on_mark(std::uint64_t time, std::string_view text) {
+  pass(time);
   marks_.push_back({time, std::string(text)});
+  note_state(text);
+}
+
+void Replay::note_state(std::string_view mark) {
+  if (mark == kProgramEnds) program_ended_ = true;
+  if (mark == kStandsStill && !stands_still_) {
+    stands_still_ = true;
+    still_since_ = end_;
+  } else if (mark == kGoesOn && stands_still_) {
+    stands_still_ = false;
+    stood_still_ns_ += end_ - still_since_;
+  }
 }
 
 void Replay::on_lost(std::uint64_t time, std::uint64_t events) {

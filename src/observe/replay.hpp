@@ -58,6 +58,9 @@ class Replay : public RecordingVisitor {
  public:
   // Pre: outlives the reading, or is taken away with null.
   void listen(ReplayListener* listener) noexcept { listener_ = listener; }
+  // One that knows who lives, but not how that came about. What is read from here on its listener
+  // hears as this one's would.
+  Replay from_here() const;
 
   void on_meta(const Meta& meta) override;
   void on_device(const DeviceEntry& device) override;
@@ -88,6 +91,9 @@ class Replay : public RecordingVisitor {
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t lost() const noexcept { return lost_; }
   bool uncertain() const noexcept { return uncertain_; }
+  // The host said so. What came after it, or while the program stood still, is in the books, but not
+  // in peaks and lows; windows are of its own time.
+  bool program_ended() const noexcept { return program_ended_; }
   // Tensors on which a checkpoint and the events before it did not agree, though none were lost.
   std::uint64_t disagreements() const noexcept { return disagreements_; }
   std::uint64_t collections() const noexcept { return collections_; }
@@ -114,8 +120,21 @@ class Replay : public RecordingVisitor {
     float weight = 1;
   };
 
+  // Where the books of the first sites are, by number. A copy's are elsewhere.
+  struct BooksAt {
+    static constexpr std::uint32_t kMost = 1u << 16;
+    std::vector<SiteBooks*> at{};
+    BooksAt() = default;
+    BooksAt(const BooksAt&) {}
+    BooksAt& operator=(const BooksAt&) {
+      at.clear();
+      return *this;
+    }
+  };
+
   void pass(std::uint64_t time);
   void halve();
+  SiteBooks& site_books(std::uint32_t site);
   void born(const TraceEvent& event, bool count);
   void ended(const TraceEvent& event);
   void storage_born(const TraceEvent& event, std::uint32_t site, float weight);
@@ -125,6 +144,9 @@ class Replay : public RecordingVisitor {
   void made_at(const TraceEvent& event);
   void add_live(std::uint64_t name, const Storage& storage, double sign, double made = 0);
   void note_peak();
+  void note_state(std::string_view mark);
+  // Whether time is the program's own.
+  bool runs() const noexcept { return !stands_still_ && !program_ended_; }
   bool agrees(const Checkpoint& checkpoint) const;
   void take_over(const Checkpoint& checkpoint);
   void correct(const TraceEvent& birth);
@@ -138,6 +160,7 @@ class Replay : public RecordingVisitor {
   std::unordered_map<std::uint32_t, std::string> texts_;
   std::map<std::uint8_t, Books> books_;
   std::map<std::uint32_t, SiteBooks> sites_;
+  BooksAt books_at_;
   std::unordered_map<std::uint64_t, Tensor> tensors_;
   std::unordered_map<std::uint64_t, Storage> storages_;
   std::unordered_map<std::uint64_t, TraceEvent> early_ends_;
@@ -150,11 +173,13 @@ class Replay : public RecordingVisitor {
   std::vector<bool> collected_;  // by window
   std::uint64_t collecting_until_ = 0;
   Lows total_;
+  double live_bytes_ = 0;  // in all
   double peak_ = 0;
-  bool begun_ = false, uncertain_ = false;
+  bool begun_ = false, uncertain_ = false, stands_still_ = false, program_ended_ = false;
   bool whole_ = true;  // false: segments before the first were given up
   std::uint64_t events_ = 0, lost_ = 0, disagreements_ = 0, collections_ = 0, collecting_ns_ = 0;
   std::uint64_t begin_ = 0, end_ = 0;
+  std::uint64_t still_since_ = 0, stood_still_ns_ = 0;
 };
 
 }  // namespace ebb::observe

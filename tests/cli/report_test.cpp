@@ -42,6 +42,52 @@ TEST_F(ReportTest, NamesTheLineThatLeaks) {
   EXPECT_TRUE(has(text, "1.95 GB given back")) << text;
 }
 
+TEST_F(ReportTest, WhatComesAfterTheProgramIsNotItsGrowth) {
+  const auto analysed = [&](bool marked) {
+    const std::string file = folder_ / (marked ? "marked.ebbrec" : "bare.ebbrec");
+    MadeRecording recording(file);
+    std::vector<std::uint64_t> kept;
+    for (int turn = 0; turn < 300; ++turn) {
+      kept.push_back(recording.make(test::kLeak, 40 << 10));
+      recording.pass_ms(10);
+    }
+    if (marked) recording.mark(observe::kProgramEnds);
+    for (int turn = 0; turn < 60; ++turn) recording.pass_ms(100);  // a heap snapshot, say
+    for (int i = 0; i < 200; ++i) recording.end(kept[i], Reason::kShutdown);
+    recording.stop();
+    return Analysis(file);
+  };
+  const Analysis marked = analysed(true), bare = analysed(false);
+  EXPECT_TRUE(marked.total.growing);
+  EXPECT_NEAR(marked.total.per_second, 4096e3, 100e3);
+  EXPECT_FALSE(bare.total.growing);
+  EXPECT_EQ(marked.books.live, 100u);
+  EXPECT_NE(report_json(marked, 1).find("\"program_ended\":true"), std::string::npos);
+  EXPECT_NE(report_json(bare, 1).find("\"program_ended\":false"), std::string::npos);
+}
+
+// Three seconds of a heap snapshot, twice, in four of a program's own time.
+TEST_F(ReportTest, TimeInWhichTheProgramIsHeldUpDoesNotCount) {
+  const auto rate = [&](bool marked) {
+    const std::string file = folder_ / (marked ? "marked.ebbrec" : "bare.ebbrec");
+    MadeRecording recording(file);
+    for (int turn = 0; turn < 400; ++turn) {
+      recording.make(test::kLeak, 40 << 10);
+      recording.pass_ms(10);
+      if (turn != 150 && turn != 300) continue;
+      if (marked) recording.mark(observe::kStandsStill);
+      for (int i = 0; i < 30; ++i) recording.pass_ms(100);
+      if (marked) recording.mark(observe::kGoesOn);
+    }
+    recording.stop();
+    const Analysis analysis(file);
+    EXPECT_EQ(analysis.total.growing, !analysis.growing().empty());
+    return analysis.total.growing ? analysis.total.per_second : 0;
+  };
+  EXPECT_NEAR(rate(true), 4096e3, 100e3);
+  EXPECT_LT(rate(false), 2500e3);
+}
+
 TEST_F(ReportTest, SaysFlatOfAServerThatGivesBack) {
   const Analysis analysis(made(""));
   EXPECT_TRUE(analysis.growing().empty());
@@ -153,6 +199,15 @@ TEST_F(ReportTest, BudgetsAndBaselines) {
   EXPECT_ERROR(check_budget(clean, R"({"peak": -1})"), kInvalidArgument, "bytes");
   EXPECT_ERROR(check_budget(clean, R"({"peak": "lots"})"), kInvalidArgument, "lots");
   EXPECT_ERROR(check_baseline(clean, "{}"), kInvalidArgument, "none");
+  EXPECT_ERROR(check_baseline(clean, R"({"format":7})"), kInvalidArgument, "none");
+  const std::string begin = R"({"format":"ebb-baseline")";
+  EXPECT_ERROR(check_baseline(clean, begin + "}"), kUnsupported, "version 1");
+  EXPECT_ERROR(check_baseline(clean, begin + R"(,"version":2})"), kUnsupported, "version 1");
+  for (const char* growing : {"null", "true", "\"x\"", "[1]", "{}"}) {
+    const std::string text = begin + R"(,"version":1,"growing":)" + growing + "}";
+    EXPECT_ERROR(check_baseline(clean, text), kInvalidArgument, "list of places");
+  }
+  EXPECT_ERROR(check_budget(clean, R"({"growing":"yes"})"), kInvalidArgument, "true or false");
 }
 
 }  // namespace

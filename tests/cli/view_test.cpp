@@ -7,8 +7,10 @@
 
 #include "cli/made_recording.hpp"
 #include "cli/opened_recording.hpp"
+#include "cli/recording_index.hpp"
 #include "cli/top.hpp"
 #include "ebb/base/error.hpp"
+#include "observe/recording_files.hpp"
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -184,6 +186,59 @@ TEST(OpenedRecordingTest, WithoutEventsWhoLivesAtTheEndIsKnown) {
     if (books.live_bytes == 0) continue;
     EXPECT_EQ(some.sites().at(site).live_bytes, books.live_bytes) << all.site_text(site);
   }
+}
+
+// What a page shows of a span is the same whether all before it was read, or the index told who lives.
+TEST(OpenedRecordingTest, ASpanIsReadFromThePlaceBeforeIt) {
+  const test::TemporaryFolder folder;
+  for (const std::string what : {"three", "many"}) {
+    const std::string file = folder / what;
+    {
+      test::MadeRecording recording(file);
+      if (what == "three") {
+        test::play_three_leaks(recording);
+      } else {
+        test::play_many(recording, 100'000);
+      }
+    }
+    OpenedRecording opened(file, 0, 1u << 12);
+    for (const Span span : {Span{0, 1}, Span{3.25, 3.5}, Span{10, 20}, Span{29.5, 0}, Span{12, 1e6},
+                            Span{1e6, 0}, Span{0, 0.000001}}) {
+      const Played part(file, span);
+      EXPECT_EQ(opened.data(span), page_data({&part})) << what << ' ' << span.from;
+    }
+    EXPECT_GT(opened.index().places(), 5u);
+  }
+}
+
+// A thousand live tensors and more at each place: every second goes, again and again.
+TEST(RecordingIndexTest, ItStaysWithinItsBytes) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "many.ebbrec";
+  {
+    test::MadeRecording recording(file);
+    test::play_many(recording, 300'000);
+  }
+  class Offering final : public observe::Replay {
+   public:
+    explicit Offering(RecordingIndex& index) : index_(index) { listen(&history_); }
+    void on_place(const observe::ReadingPlace& place) override {
+      index_.offer(place, *this, history_);
+    }
+
+   private:
+    RecordingIndex& index_;
+    History history_;
+  };
+  RecordingIndex roomy(1u << 10, 1u << 30), narrow(1u << 10, 2u << 20), none(1u << 10, 1);
+  for (RecordingIndex* each : {&roomy, &narrow, &none}) {
+    Offering offering(*each);
+    observe::read_recording(file, offering);
+  }
+  EXPECT_GT(roomy.places(), 2 * narrow.places());
+  EXPECT_GT(narrow.places(), 0u);
+  EXPECT_EQ(none.places(), 0u);
+  EXPECT_EQ(roomy.before(0), nullptr);
 }
 
 TEST(OpenedRecordingTest, OneThatIsNoLongerLookedAtIsNotReadToItsEnd) {

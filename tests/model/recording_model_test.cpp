@@ -6,6 +6,7 @@
 #include "memory/event_ring.hpp"
 #include "model/books_world.hpp"
 #include "observe/recorder.hpp"
+#include "observe/recording_files.hpp"
 #include "observe/replay.hpp"
 #include "support/audited.hpp"
 #include "support/seed.hpp"

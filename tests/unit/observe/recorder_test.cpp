@@ -16,6 +16,7 @@
 #include "ebb/memory/device.hpp"
 #include "ebb/memory/site_table.hpp"
 #include "memory/event_ring.hpp"
+#include "observe/recording_files.hpp"
 #include "observe/replay.hpp"
 #include "observe/sampler.hpp"
 #include "support/expect_error.hpp"
