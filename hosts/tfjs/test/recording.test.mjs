@@ -282,6 +282,26 @@ test('a program that ends in a handler of uncaught exceptions is spoken for', ()
   assert.match(stderr, /ebb: .*\n[^]*it was ended by exit code 7/);
 });
 
+test('what a program that exits with 7 has said is not said again, and its page says the same', () => {
+  const file = join(folder, 'seven.cjs');
+  writeFileSync(
+    file,
+    `const tf = require(${JSON.stringify(join(root, 'node_modules', '@tensorflow', 'tfjs'))});
+     globalThis.held = [];
+     const end = Date.now() + 4000;
+     setInterval(() => {
+       held.push(tf.ones([64, 64]), tf.ones([64, 64]));
+       if (Date.now() > end) process.exit(7);
+     }, 5);`,
+  );
+  const { stderr, status } = run(['run', '--out', 'seven.ebbrec', file]);
+  assert.equal(status, 7, stderr);
+  assert.match(stderr, /^ebb: growing \+/m);
+  assert.equal(stderr.match(/recording:/g).length, 1, stderr);
+  const seen = report(join(folder, 'seven.ebbrec'));
+  assert.deepEqual([seen.growing, seen.program_ended], [true, true]);
+});
+
 test('SIGUSR2 asks while it runs; SIGTERM ends it with a report', async () => {
   const out = join(folder, 'asked.ebbrec');
   const words = [cli, 'run', '--out', out, leaking('server.cjs')];

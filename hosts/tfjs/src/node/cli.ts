@@ -204,8 +204,7 @@ function run({ environment, program }: Plan): void {
   child.on('error', (error) => fail(error.message));
   child.on('exit', (code, signal) => {
     if (file !== undefined && signal !== null) sayOfKilled(file, begun, signal);
-    if (file !== undefined && code === SILENT_EXIT)
-      sayOfKilled(file, begun, `exit code ${code}`, false);
+    if (file !== undefined && code === SILENT_EXIT) sayOfKilled(file, begun, `exit code ${code}`);
     if (signal === null) process.exit(code ?? 1);
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);

@@ -11,6 +11,7 @@ import type { Hooks } from '../engine/hooks';
 import type { Tensor } from '../engine/tfjs';
 import { EbbError } from '../errors';
 import type { Holding } from './heap_paths';
+import { GOES_ON, markIfRecorded, STANDS_STILL } from './marks';
 import { amount } from './shown';
 
 /** Above this a snapshot is not taken unless somebody insists. */
@@ -73,6 +74,16 @@ function takeSnapshot(groups: object[][], force: boolean): string {
   return folder;
 }
 
+/** Recorded, that time is not the program's. */
+function whileItStandsStill<T>(look: () => T): T {
+  markIfRecorded(STANDS_STILL);
+  try {
+    return look();
+  } finally {
+    markIfRecorded(GOES_ON);
+  }
+}
+
 /** The program's own flags are not the reader's: `--import ebb-tfjs/auto` would make it another program with reclaim. */
 function readerCall(folder: string): [string, string[], object] {
   const env = { ...process.env, NODE_OPTIONS: '', EBB_RECLAIM: '', EBB_RECORD: '' };
@@ -82,7 +93,7 @@ function readerCall(folder: string): [string, string[], object] {
 
 /** What holds these objects, group by group. */
 export async function findHoldings(groups: object[][], force: boolean): Promise<Holding[][]> {
-  const folder = takeSnapshot(groups, force);
+  const folder = whileItStandsStill(() => takeSnapshot(groups, force));
   try {
     const { stdout } = await promisify(execFile)(...readerCall(folder));
     return JSON.parse(String(stdout)) as Holding[][];
@@ -99,14 +110,16 @@ function complaintIn(text: string): string {
 
 /** The same where nothing can be awaited any more. */
 export function findHoldingsSync(groups: object[][], force: boolean): Holding[][] {
-  const folder = takeSnapshot(groups, force);
-  try {
-    const { status, stdout, stderr } = spawnSync(...readerCall(folder));
-    if (status !== 0) throw new Error(complaintIn(String(stderr)));
-    return JSON.parse(String(stdout)) as Holding[][];
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return whileItStandsStill(() => {
+    const folder = takeSnapshot(groups, force);
+    try {
+      const { status, stdout, stderr } = spawnSync(...readerCall(folder));
+      if (status !== 0) throw new Error(complaintIn(String(stderr)));
+      return JSON.parse(String(stdout)) as Holding[][];
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 }
 
 /** Tensors of a place that can still be reached, some of them if they are many. */

@@ -5,13 +5,13 @@ import { findTool, readReportSync, writePage } from './tool';
 import { textOf, verdict } from './verdict';
 
 /** Says what the recording since `begun` shows, unless the program did before `cause` ended it. */
-export function sayOfKilled(file: string, begun: number, cause: string, saidIt = true): void {
+export function sayOfKilled(file: string, begun: number, cause: string): void {
   const tool = findTool();
   const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (tool === undefined || changed < begun) return;
   try {
     const report = readReportSync(tool, file);
-    if (report.ended && saidIt) return;
+    if (report.ended && report.program_ended) return;
     const notLooked = 'those that were found while it ran';
     const heldBy = new Map(report.places.map((place) => [textOf(place), place.holder]));
     const notes = [

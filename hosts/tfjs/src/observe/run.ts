@@ -11,6 +11,7 @@ import {
 import { type Hooks, hooks } from '../engine/hooks';
 import { onEngine } from '../engine/tfjs';
 import { find, findSync, whySetting } from './finding';
+import { markIfRecorded, PROGRAM_ENDS } from './marks';
 import { Rounds } from './rounds';
 import { findTool, writePage } from './tool';
 import { verdict } from './verdict';
@@ -39,6 +40,7 @@ function conclude(): void {
   rounds?.stop();
   const tool = findTool();
   try {
+    markIfRecorded(PROGRAM_ENDS);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ON_DISK_MS);
     const findings = tool === undefined ? undefined : findSync(tool, recording.path);
     const file = endAsItIs();

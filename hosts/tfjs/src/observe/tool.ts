@@ -22,6 +22,8 @@ export interface Report {
   events: number;
   lost: number;
   ended: boolean;
+  /** It came to its end, and said what there is to say. */
+  program_ended: boolean;
   growing: boolean;
   growth_per_second: number;
   level: number;

@@ -106,7 +106,8 @@ public final class Holders {
         Path dump = folder.resolve("heap.hprof");
         question = new Question(array);
         try {
-            ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).dumpHeap(dump.toString(), true);
+            HotSpotDiagnosticMXBean dumps = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+            Recorder.whileItStandsStill(() -> dumps.dumpHeap(dump.toString(), true));
             return Tool.output(command(dump, sites), PATIENCE_SECONDS);
         } finally {
             question = null;

@@ -6,6 +6,7 @@ import dev.ebb.djl.core.Native;
 import dev.ebb.djl.core.books.Books;
 import dev.ebb.djl.core.books.Sites;
 import dev.ebb.djl.core.pressure.Devices;
+import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 
@@ -20,6 +21,12 @@ public final class Recorder {
     private static final List<String> MODES = List.of("off", "counters", "sampled", "full");
 
     private static final int TURN_MS = 100;
+
+    // Marks by which the tool tells the program's own time from what Ebb takes of it.
+    private static final String STANDS_STILL = "the program stands still";
+    private static final String GOES_ON = "the program goes on";
+    private static final String PROGRAM_ENDS = "the program ends";
+
     private static final int MODE = 4; // in what Native.recordInfo tells
 
     private static String path; // null: none
@@ -74,9 +81,15 @@ public final class Recorder {
 
     public static synchronized void mode(String how) {
         int number = number(how);
-        Native.recordMode(fitting(number, Sites.wanted()));
+        int fitting = fitting(number, Sites.wanted());
+        // While the core samples, a place counts for many arrays: those of which each has one are booked outside of that.
+        if (fitting < Sites.recorded()) {
+            Sites.record(fitting);
+        }
+        Books.flush();
+        Native.recordMode(fitting);
         mode = MODES.get(number);
-        Sites.record(fitting(number, Sites.wanted()));
+        Sites.record(fitting);
     }
 
     /** Where every array gets its site there is nothing to sample: each would count for others, too. */
@@ -94,6 +107,28 @@ public final class Recorder {
     public static void mark(String text) {
         Books.flush();
         Native.recordMark(text);
+    }
+
+    /** What Ebb does while it holds the program up. */
+    interface Look {
+        void look() throws IOException;
+    }
+
+    static void whileItStandsStill(Look look) throws IOException {
+        markIfRecorded(STANDS_STILL);
+        try {
+            look.look();
+        } finally {
+            markIfRecorded(GOES_ON);
+        }
+    }
+
+    private static void markIfRecorded(String text) {
+        try {
+            mark(text);
+        } catch (EbbException e) {
+            return; // there is none, or it had to give up
+        }
     }
 
     /** Its file; null if there is none. */
@@ -139,6 +174,7 @@ public final class Recorder {
 
     private static void atExit() {
         String last = path();
+        markIfRecorded(PROGRAM_ENDS);
         Explanation.beforeExit(last);
         try {
             stop();
