@@ -14,12 +14,16 @@ public final class Sites {
             List.of(
                     "ai.djl.", "dev.ebb.djl.core.", "dev.ebb.djl.hooks.", "java.", "jdk.", "sun.", "org.apache.spark.", "scala.");
     private static final int SAMPLED = 2; // of ebb_record_mode
-    private static final long LARGE = 512 << 10; // each of those is looked at: they are few, and matter most
     private static final StackWalker WALKER = StackWalker.getInstance();
 
     private static volatile int wanting;
     private static volatile int recorded; // the mode of a recording that wants some of them, or all; else 0
-    private static final ThreadLocal<Guesses> GUESSES = ThreadLocal.withInitial(Guesses::new);
+    private static final ThreadLocal<OfThread> OF_THREAD = ThreadLocal.withInitial(OfThread::new);
+
+    private static final class OfThread {
+        final Sampling sampling = new Sampling();
+        final Guesses guesses = new Guesses();
+    }
 
     static {
         Native.passOver(PASSED_OVER.toArray(String[]::new));
@@ -37,14 +41,19 @@ public final class Sites {
             return here();
         }
         int mode = recorded;
-        if (mode < SAMPLED || !Native.wantsSite(bytes)) {
+        if (mode < SAMPLED) {
             return 0;
         }
-        if (bytes >= LARGE) {
+        OfThread thread = OF_THREAD.get();
+        thread.guesses.born(bytes);
+        // A viewer may have made it sampled since: the core knows.
+        if (mode == SAMPLED ? !thread.sampling.wants(bytes) : !Native.wantsSite(bytes)) {
+            return 0;
+        }
+        if (bytes >= Sampling.MEAN) { // they are few, and matter most
             return here();
         }
-        Guesses guesses = GUESSES.get();
-        return mode == SAMPLED ? guesses.any(bytes, Sites::here) : guesses.afterLast(bytes, Sites::here);
+        return mode == SAMPLED ? thread.guesses.any(Sites::here) : thread.guesses.afterLast(Sites::here);
     }
 
     /** Counts those who want sites: the user's trace, leak checks. */
@@ -52,6 +61,10 @@ public final class Sites {
         wanting += more ? 1 : -1;
         Native.trace(wanting == 0 ? 0 : 2);
         Recorder.sitesAreKnown(wanting != 0);
+    }
+
+    public static int recorded() {
+        return recorded;
     }
 
     /** A recording is in this mode now; 0: there is none. */
