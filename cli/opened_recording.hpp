@@ -28,8 +28,8 @@ class OpenedRecording {
   OpenedRecording(const OpenedRecording&) = delete;
   OpenedRecording& operator=(const OpenedRecording&) = delete;
 
-  // As page_data gives it. Of everything: as much as is known now. Of a span: when the recording has
-  // been read that far. Any thread.
+  // As page_data gives it. Of everything: as much as is known now. Of a span: waits until all has been
+  // read once. Any thread.
   std::string data(const Span& span = {});
   const RecordingIndex& index() const noexcept { return index_; }
 

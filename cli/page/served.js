@@ -15,7 +15,7 @@ class Served {
 
   async ask(span) {
     const number = this.asked = (this.asked ?? 0) + 1, closer = byId("closer");
-    closer.disabled = span !== null;  // a span waits until the recording has been read that far
+    closer.disabled = span !== null;  // a span waits until all has been read once
     try {
       await this.answered(span, () => number === this.asked);
     } finally {

@@ -97,6 +97,7 @@ test('options are checked, and say what is allowed', () => {
   for (const words of [
     ['run', '--mode', 'some', 'a.js'],
     ['run', '--max', 'much', 'a.js'],
+    ['run', '--max', '100KB', leaking('server.cjs')],
     ['run', '--out', '/nowhere/x.ebbrec', 'a.js'],
     ['run', '--mode'],
     ['run', 'missing.js'],

@@ -8,6 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseBytes } from '../api/budget';
 import { modeNumber } from '../api/recording';
+import { badArgument } from '../errors';
 import { sayOfKilled } from '../observe/killed';
 import { findTool } from '../observe/tool';
 import './addon';
@@ -63,15 +64,18 @@ const switches = (name: string, to: string): Option => ({
   apply: (environment) => (environment[name] = to),
 });
 
-function checkedSize(name: string, what: string): Option {
+function checkedSize(name: string, what: string, least = 0): Option {
   return {
     value: 'a size, such as 2GB',
     apply: (environment, value) => {
-      parseBytes(value, what);
+      if (parseBytes(value, what) < least) throw badArgument(what, value, `at least ${least} bytes`);
       environment[name] = value;
     },
   };
 }
+
+/** What the core needs for one that keeps to a limit. */
+const LEAST_RECORDING = 512 << 10;
 
 const OPTIONS: Record<string, Option> = {
   '--budget': checkedSize('EBB_BUDGET', 'budget'),
@@ -96,7 +100,7 @@ const RUN_OPTIONS: Record<string, Option> = {
       environment.EBB_RECORD = value;
     },
   },
-  '--max': checkedSize('EBB_RECORD_MAX', '--max'),
+  '--max': checkedSize('EBB_RECORD_MAX', '--max', LEAST_RECORDING),
   '--out': {
     value: 'a file',
     apply: (environment, value) => (environment.EBB_RECORD_OUT = value),

@@ -85,19 +85,21 @@ public final class Work {
 
     /** Runs a block with the switch on and off in turn; prints the medians and the median of the ratios. */
     private static void pairs(int count, int perBlock, Switch switched, Block block) throws Exception {
-        for (int i = 0; i < Math.max(4, count / 10); i++) {
-            timed(i % 2 == 0, switched, block);
-        }
         Samples on = new Samples();
         Samples off = new Samples();
         Samples ratios = new Samples();
-        for (int i = 0; i < count; i++) {
-            boolean first = i % 2 == 0;
-            double one = timed(first, switched, block);
-            double other = timed(!first, switched, block);
-            on.add((first ? one : other) / perBlock);
-            off.add((first ? other : one) / perBlock);
-            ratios.add(first ? one / other : other / one);
+        int warmUps = Math.max(4, count / 10) & ~1;
+        double before = 0;
+        for (int i = 0; i < warmUps + 2 * count; i++) {
+            boolean now = i % 4 == 0 || i % 4 == 3; // on, off; off, on
+            double taken = timed(now, switched, block) / perBlock; // here alone: a program's loop is in one place
+            if (i >= warmUps) {
+                (now ? on : off).add(taken);
+            }
+            if (i >= warmUps && i % 2 == 1) {
+                ratios.add(now ? taken / before : before / taken);
+            }
+            before = taken;
         }
         System.out.println("on=" + on.median() / 1e3);
         System.out.println("off=" + off.median() / 1e3);
