@@ -77,9 +77,9 @@ public final class Figures {
     /** This thread's time; the recording's own threads are not in it. */
     private void recorded() throws Exception {
         ratio("JVM: add of 1 element, closed, recorded sampled / not (us)", 1.05, "recorded-add", "sampled", 40);
-        ratio("JVM: MNIST step, batch 32, recorded sampled / not (us)", 1.01, "recorded-step", "sampled", 30);
+        ratio("JVM: MNIST step, batch 32, recorded sampled / not (us)", 1.01, "recorded-step", "sampled", 100);
         ratio("JVM: add of 1 element, closed, recorded full / not (us)", 2.5, "recorded-add", "full", 40);
-        ratio("JVM: MNIST step, batch 32, recorded full / not (us)", 1.1, "recorded-step", "full", 30);
+        ratio("JVM: MNIST step, batch 32, recorded full / not (us)", 1.1, "recorded-step", "full", 40);
     }
 
     private void why() throws Exception {

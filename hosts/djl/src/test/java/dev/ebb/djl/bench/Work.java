@@ -44,7 +44,7 @@ public final class Work {
             case "step" -> steps(Integer.parseInt(arguments[1]), 20, Ebb::reclaim);
             case "add" -> adds(Integer.parseInt(arguments[1]), 2_000, Ebb::reclaim);
             // Longer blocks: each begins a recording, and that is not what is asked.
-            case "recorded-step" -> steps(Integer.parseInt(arguments[2]), 100, recording(arguments[1]));
+            case "recorded-step" -> steps(Integer.parseInt(arguments[2]), 60, recording(arguments[1]));
             case "recorded-add" -> adds(Integer.parseInt(arguments[2]), 50_000, recording(arguments[1]));
             case "why" -> why(Integer.parseInt(arguments[1]));
             case "drop" -> dropping();
