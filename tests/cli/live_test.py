@@ -22,6 +22,16 @@ from pathlib import Path
 
 EBB, LIVE = sys.argv[1:3]
 LEAK = "handle (/srv/app.js:42:7)"
+# `ebb top` in tmux, figures and runs of spaces made alike.
+SHAPE = [
+    r"ebb top live </script>\xNb[Nm.js (pid N), N s, N events",
+    "GROWING +N MB/s; N tensors alive, N made; at most N MB",
+    "cpu [BAR] N MB of N MB in use, N MB committed",
+    "resident N MB; N dropped tensors wait; N collections took N ms",
+    "",
+    " alive tensors made growth place",
+    " N MB N N MB +N MB/s handle (/srv/app.js:N:N)",
+]
 
 
 class Live(unittest.TestCase):
@@ -172,6 +182,23 @@ class Live(unittest.TestCase):
         self.assertTrue(rest.endswith("\x1b[?25h\x1b[?1049l"), rest)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         os.close(side)
+
+    def test_the_picture_as_a_terminal_shows_it(self):
+        process = self.leaking()
+        place = self.folder / "tmux"
+        tmux = lambda *words: subprocess.run(["tmux", "-S", place, "-f", "/dev/null", *map(str, words)], env={**self.env, "TERM": "xterm"},
+                                             check=True, capture_output=True, text=True).stdout
+        tmux("new-session", "-d", "-x", 100, "-y", 20, f"exec {EBB} top {process.pid} --interval 0.2")
+        try:
+            until = time.monotonic() + 30
+            while "GROWING" not in (picture := tmux("capture-pane", "-p")) and time.monotonic() < until:
+                time.sleep(0.2)
+        finally:
+            tmux("kill-server")
+        # The figures move: what stands where, and how it is laid out, does not.
+        shape = re.sub(r"[\d,.]+ (B|KB|MB|GB|ms|s)\b", r"N \1", picture)
+        shape = re.sub(r"[#.]{8,}", "BAR", re.sub(r"\d[\d,]*", "N", shape))
+        self.assertEqual([re.sub(r" +", " ", line).rstrip() for line in shape.rstrip().split("\n")], SHAPE, picture)
 
     def test_top_ends_with_the_process(self):
         process = self.leaking()

@@ -1,5 +1,5 @@
-// A heap snapshot with device memory in it, as Chromium's own DevTools read it: the module that parses snapshots there is
-// served by the browser itself, and works out who retains what.
+// A heap snapshot with device memory in it, and a heap profile, as Chromium's own DevTools read them: the modules that parse
+// them there are served by the browser itself, and work out who retains and who made what.
 import assert from "node:assert/strict";
 import {execFileSync, spawn} from "node:child_process";
 import {mkdtempSync, readFileSync, rmSync} from "node:fs";
@@ -8,7 +8,7 @@ import {join} from "node:path";
 import {createInterface} from "node:readline";
 import {after, before, test} from "node:test";
 import {chromium} from "playwright-core";
-import {chromiumPath, tool} from "./support.mjs";
+import {chromiumPath, makeRecording, tool} from "./support.mjs";
 
 const PROGRAM = `
   class DataId {}
@@ -68,4 +68,28 @@ test("DevTools count device memory to whoever keeps the tensors", async () => {
   assert.equal(withDevice.of("Cache").maxRet - without.of("Cache").maxRet, bytes);
   assert.equal(withDevice.of("Tensor").maxRet - without.of("Tensor").maxRet, bytes);
   assert.equal(withDevice.of("DataId").self, without.of("DataId").self);
+});
+
+test("DevTools take a heap profile apart", async () => {
+  const recording = join(folder, "leak.ebbrec"), file = join(folder, "leak.heapprofile");
+  makeRecording("leak", recording);
+  execFileSync(tool, ["export", recording, "--format", "heapprofile", "-o", file]);
+  const page = await browser.contexts()[0].newPage();
+  await page.goto(`${origin}/json/version`);
+  const found = await page.evaluate(async (text) => {
+    const {HeapProfileView} = await import("/devtools/panels/profiler/profiler.js");
+    const {root} = new HeapProfileView.SamplingHeapProfileModel(JSON.parse(text));
+    const nodes = [];
+    const walk = (node) => {
+      nodes.push([node.functionName, node.self, node.total, node.url, node.lineNumber]);
+      node.children.forEach(walk);
+    };
+    walk(root);
+    return nodes;
+  }, readFileSync(file, "utf8"));
+  await page.close();
+  const leaked = 2000 * 40960, model = 40 << 20;
+  assert.deepEqual(found, [
+    ["(root)", 0, leaked + model, "", -1], ["listen", 0, leaked, "/srv/app.js", 79],
+    ["handle", leaked, leaked, "/srv/app.js", 41], ["predict", model, model, "/srv/model.js", 6]]);
 });

@@ -16,7 +16,7 @@ export function makeRecording(what, path) {
   execFileSync(needed("EBB_MAKE_RECORDING"), [what, path]);
 }
 
-export function launched() {
+export function launched(...more) {
   // In a container there is no sandbox to be had for root; what is opened is our own.
-  return chromium.launch({executablePath: chromiumPath, args: ["--no-sandbox", "--disable-gpu"]});
+  return chromium.launch({executablePath: chromiumPath, args: ["--no-sandbox", "--disable-gpu", ...more]});
 }
