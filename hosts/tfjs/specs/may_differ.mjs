@@ -41,3 +41,30 @@ export function excuse(name, messages) {
   if (!messages.every((message) => WRONG_COUNT.test(message))) return undefined;
   return REASONS.get(name.replace(ENVIRONMENT, ' '));
 }
+
+// Specs of the sources that pass where more is accepted, with the error that backend `ebb` gives in its place.
+const AXIS = {
+  error: /All values in axis param must be in range \[-0, 0\) but got axis 2/,
+  reason: 'sums a scalar along axis 2, which it does not have: cpu takes any',
+};
+const AXES = { error: /Received 7 axes; allowed: at most 6/, reason: 'has tensors of seven axes' };
+const REFUSED = new Map([
+  ['High Dimensional Attention 5D_inputs_2D_attention', AXES],
+  ['High Dimensional Attention 5D_inputs_2D_attention_fullmask', AXES],
+  ['reduction executeOp Cumprod should call tfOps.cumprod', AXIS],
+  ['reduction executeOp Cumsum should call tfOps.cumsum', AXIS],
+  [
+    'StartEndPacker tensor array input error',
+    {
+      error: /\[tensor_write\] 28 bytes were given, the tensor has 24/,
+      reason:
+        'makes a tensor of rows that differ in length, of which only cpu takes the shape of the first',
+    },
+  ],
+]);
+
+/** Why `ebb` may refuse what a spec begins with; undefined if it may not. */
+export function refusal(name, messages) {
+  const known = REFUSED.get(name);
+  return known && messages.every((message) => known.error.test(message)) ? known.reason : undefined;
+}

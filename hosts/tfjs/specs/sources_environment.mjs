@@ -7,6 +7,9 @@ import { setTestEnvs } from '@tensorflow/tfjs-core/dist/jasmine_util';
 import '@tensorflow/tfjs-backend-cpu';
 
 const { backend, begin } = globalThis.ebbSpecs;
-const environments = new Set([backend, 'cpu']);
-setTestEnvs([...environments].map((name) => ({ name, backendName: name, isDataSync: true })));
+// Half of tfjs-layers's specs are for environments of cpu alone: the backend that is tested stands for it.
+setTestEnvs([{ name: backend, backendName: 'cpu', isDataSync: true }]);
 begin(tf);
+const engine = tf.engine();
+const { setBackend } = engine;
+engine.setBackend = (name) => setBackend.call(engine, name === 'cpu' ? backend : name);

@@ -200,3 +200,40 @@ test('an einsum is a product of matrices', () => {
   );
   tf.dispose([a, b, product, expected]);
 });
+
+test('a negative padding cuts off, with the gradient of what is left', () => {
+  const pad = (x, ...paddings) => tidyValues(() => tf.pad(tf.tensor(x), paddings, 9));
+  assert.deepEqual(pad([1, 2, 3, 4], [0, -1]), [1, 2, 3]);
+  assert.deepEqual(pad([1, 2, 3, 4], [-2, 1]), [3, 4, 9]);
+  assert.deepEqual(pad([1, 2], [-1, -1]), []);
+  const rows = [
+    [1, 2, 3],
+    [4, 5, 6],
+  ];
+  assert.deepEqual(pad(rows, [1, -1], [-1, 0]), [9, 9, 2, 3]);
+  const gradient = tf.grad((x) => tf.pad(x, [[-1, 2]]).mul(3));
+  assert.deepEqual(
+    tidyValues(() => gradient(tf.tensor([1, 2, 3]))),
+    [0, 3, 3],
+  );
+  assert.throws(() => tidyValues(() => tf.pad1d(tf.tensor([1, 2]), [-2, -1])), /\[PadV2\]/);
+});
+
+test('a picture of no height or no width is an empty one', () => {
+  tf.tidy(() => {
+    const image = tf.ones([2, 4, 5, 3], 'int32');
+    const sizes = [
+      [3, 0],
+      [0, 3],
+      [0, 0],
+    ];
+    for (const size of sizes) {
+      const smooth = tf.image.resizeBilinear(image, size);
+      assert.deepEqual([smooth.shape, smooth.dtype], [[2, ...size, 3], 'float32']);
+      const sharp = tf.image.resizeNearestNeighbor(image, size);
+      assert.deepEqual([sharp.shape, sharp.dtype], [[2, ...size, 3], 'int32']);
+      assert.equal(smooth.dataSync().length + sharp.dataSync().length, 0);
+    }
+    assert.throws(() => tf.image.resizeBilinear(image, [-1, 0]));
+  });
+});

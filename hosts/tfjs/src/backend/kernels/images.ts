@@ -1,12 +1,25 @@
-import type { TensorInfo } from '@tensorflow/tfjs-core';
-import { type Kernel, op } from '../recipe';
+import type { DataType, TensorInfo } from '@tensorflow/tfjs-core';
+import { type Kernel, op, type OpName, runOp } from '../recipe';
+
+/** A size of nothing gives nothing, as on the cpu backend; the core, as TensorFlow, would refuse it. */
+function resizing(name: OpName, dtypeOf: (images: TensorInfo) => DataType): Kernel {
+  const kernel = op(name);
+  return (params) => {
+    const images = params.inputs.images as TensorInfo;
+    const [height, width] = params.attrs.size as [number, number];
+    if ((height !== 0 && width !== 0) || height < 0 || width < 0) return kernel(params);
+    const [batch, , , channels] = images.shape;
+    const shape = [batch, height, width, channels];
+    return runOp(params.backend, 'Fill', [], { shape, value: 0, dtype: dtypeOf(images) });
+  };
+}
 
 export const images: Record<string, Kernel> = {
   CropAndResize: op('CropAndResize'),
   FlipLeftRight: op('FlipLeftRight'),
-  ResizeBilinear: op('ResizeBilinear'),
+  ResizeBilinear: resizing('ResizeBilinear', () => 'float32'),
   ResizeBilinearGrad: op('ResizeBilinearGrad'),
-  ResizeNearestNeighbor: op('ResizeNearestNeighbor'),
+  ResizeNearestNeighbor: resizing('ResizeNearestNeighbor', ({ dtype }) => dtype),
   ResizeNearestNeighborGrad: op('ResizeNearestNeighborGrad'),
   RotateWithOffset: op('RotateWithOffset', ({ radians, fillValue, center }) => ({
     radians,

@@ -46,6 +46,26 @@ const stridedSlice: Kernel = (params) => {
   return inShape(made, info.finalShape);
 };
 
+const plainPad = op('PadV2', flat('paddings'));
+
+/** A negative padding cuts off, as on the cpu backend along the first axis; here along every one. */
+const padV2: Kernel = (params) => {
+  const { inputs, attrs, backend } = params;
+  const paddings = attrs.paddings as [number, number][];
+  if (paddings.every(([before, after]) => before >= 0 && after >= 0)) return plainPad(params);
+  const cuts = paddings.map(([before, after]) => [Math.max(0, -before), Math.max(0, -after)]);
+  const x = inputs.x as TensorInfo;
+  const size = x.shape.map((extent, i) => extent - cuts[i][0] - cuts[i][1]);
+  if (size.some((extent) => extent < 0)) return plainPad(params); // which says what is wrong
+  const rest = runOp(backend, 'Slice', [x], { begin: cuts.map(([before]) => before), size });
+  const added = paddings.map(([before, after]) => [Math.max(0, before), Math.max(0, after)]);
+  try {
+    return plainPad({ ...params, inputs: { x: rest }, attrs: { ...attrs, paddings: added } });
+  } finally {
+    backend.release(rest);
+  }
+};
+
 const concat = op('Concat', ({ axis }, inputs) => {
   const first = Object.values(inputs)[0] as TensorInfo;
   return { axis: util.parseAxisParam(axis as number, first.shape)[0] };
@@ -71,7 +91,7 @@ export const movement: Record<string, Kernel> = {
   MatrixBandPart: op('MatrixBandPart'),
   MirrorPad: op('MirrorPad', flat('paddings')),
   Pack: op('Pack'),
-  PadV2: op('PadV2', flat('paddings')),
+  PadV2: padV2,
   Reverse: op('Reverse', ({ dims }, { x }) => ({
     dims: util.parseAxisParam(dims as number[], shapeOf(x)),
   })),
