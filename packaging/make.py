@@ -4,7 +4,7 @@
   npm/<platform>/   tarballs: `npm i ./*.tgz` there installs ebb-tfjs with its native part
   cpp/              a relocatable tar.gz and a Debian package
   maven/            ebb-djl as Maven Central asks for it: jar, sources, javadoc, pom
-  arm64 and cuda are parts of npm/; the first of the jar too
+  arm64, musl and cuda are parts of npm/; the first two of the jar too
   LICENSES/  ebb.spdx.json  RELEASE_NOTES.md  SHA256SUMS
 
 So that the same tree gives the same bytes (make dist-test compares two builds), files have the commit's time, archives are sorted, what is shipped is stripped.
@@ -23,9 +23,9 @@ import papers
 from version import version
 
 RELEASE = ROOT / "build/release"
-PARTS = ("npm", "cpp", "maven", "arm64", "cuda")
+PARTS = ("npm", "cpp", "maven", "arm64", "musl", "cuda")
 # What is built for other machines, by part: npm's name of the platform, and its preset.
-CROSS = {"arm64": {"linux-arm64": "arm64"}}
+CROSS = {"arm64": {"linux-arm64": "arm64"}, "musl": {"linux-x64-musl": "musl", "linux-arm64-musl": "musl-arm64"}}
 EVERY_GPU = "75;80;86;89;90"
 
 
@@ -51,8 +51,8 @@ def install(tree: Path, prefix: Path, *options: str) -> Path:
     return prefix
 
 
-def check_symbols(place: Path) -> None:
-    run(sys.executable, "tools/check_symbols.py", place)
+def check_symbols(place: Path, libc: str = "glibc") -> None:
+    run(sys.executable, "tools/check_symbols.py", "--libc", libc, place)
 
 
 def make_npm(out: Path, stage: Path, parts: list[str]) -> None:
@@ -64,8 +64,8 @@ def make_npm(out: Path, stage: Path, parts: list[str]) -> None:
         natives[platform] = install(ROOT / "build" / preset, stage / platform, "--component", "node")
     if "cuda" in parts:
         natives["cuda-linux-x64"] = install(ROOT / "build/cuda", stage / "cuda", "--component", "plugin")
-    for native in natives.values():
-        check_symbols(native)
+    for name, native in natives.items():
+        check_symbols(native, libc_of(name))
     node = subprocess.run([ROOT / "tools/ensure_node.sh"], check=True, capture_output=True, text=True).stdout.strip()
     run(Path(node) / "node", "hosts/tfjs/scripts/pack.mjs", out / "npm",
         *(f"{name}={folder}" for name, folder in natives.items()))
@@ -74,6 +74,10 @@ def make_npm(out: Path, stage: Path, parts: list[str]) -> None:
 def presets(parts: list[str]) -> dict[str, str]:
     """By platform, those of other machines."""
     return {platform: preset for part in CROSS if part in parts for platform, preset in CROSS[part].items()}
+
+
+def libc_of(platform: str) -> str:
+    return "musl" if platform.endswith("-musl") else "glibc"
 
 
 def make_cross(preset: str) -> None:
@@ -107,8 +111,8 @@ def make_maven(out: Path, stage: Path, parts: list[str]) -> None:
     run("cmake", "--build", "--preset", "release", "--target", "ebb_jni")
     natives = stage / "jni"
     shutil.rmtree(natives, ignore_errors=True)
-    for preset in ("release", *presets(parts).values()):
-        check_symbols(ROOT / "build" / preset / "native")
+    for platform, preset in {"linux-x64": "release", **presets(parts)}.items():
+        check_symbols(ROOT / "build" / preset / "native", libc_of(platform))
         shutil.copytree(ROOT / "build" / preset / "native", natives, dirs_exist_ok=True)
     run("mvn", "-B", "-q", "-Dstyle.color=never", "-f", "hosts/djl/pom.xml", "-Dmaven.test.skip=true", "-Ppublish",
         f"-Debb.native={natives}", "clean", "package")

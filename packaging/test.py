@@ -5,8 +5,13 @@
   symbols    every file that a package carries, unpacked
   five       the commands of docs/node.md, "The first five minutes", in clean roots of Debian 11 and 13: with npm's Node,
              as a user who is not root, where there is no compiler
-  arm64      the kernels' own suite and the package on emulated processors, one with NEON alone, one with SVE: equal to
-             the bit
+  cuda       the plug-in's package where there is no GPU: loaded only if asked for, and then it says what is missing
+  arm64      the package on emulated processors, one with NEON alone, one with SVE: equal to the bit. On the same two:
+  arm64-suites       the core's unit, model and fault suites
+  arm64-conformance  the conformance suite (long)
+  arm64-specs        tfjs-core's specs (long)
+  musl       the packages, where there is nothing but musl and a Node that was built for it, and tfjs-core's specs; a tenth
+             of them on arm64, which is emulated
   cpp        the tar.gz, unpacked in two places, serves CMake and pkg-config; the Debian package has the same files
   conan      Conan builds the recipe, with the distribution's fmt and nlohmann-json, and a program uses what it made
   maven      each file that Maven Central asks for, in the jar the libraries of the platforms
@@ -27,17 +32,16 @@ from pathlib import Path
 sys.path += [str(Path(__file__).resolve().parents[1] / "tools")]
 import elsewhere
 import recipes
-from checks import DIST, ROOT, ROOTS, USER, Failure, expect, run, tool_path
+from checks import DIST, ROOT, ROOTS, USER, Failure, connect, connected, expect, run
 from version import version
 
 SUITES = {"bullseye": "Debian 11", "trixie": "Debian 13"}
 ACTIONLINT = "v1.7.7"
-# How a machine reaches the registries, if it does so in a way of its own.
-PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "npm_config_registry")
 # npm's name of a platform and the jar's.
-JAR_PLATFORMS = (("linux-arm64", "linux-aarch64"),)
+JAR_PLATFORMS = (("linux-arm64", "linux-aarch64"), ("linux-x64-musl", "linux-x86_64-musl"),
+                 ("linux-arm64-musl", "linux-aarch64-musl"))
 # What packaging/make.py puts beside ebb-tfjs-linux-x64, by the part that makes it.
-NATIVE_PARTS = {"arm64": "linux-arm64", "cuda": "cuda-linux-x64"}
+NATIVE_PARTS = {"arm64": "linux-arm64", "musl": "linux-x64-musl", "cuda": "cuda-linux-x64"}
 
 OPTIONS = argparse.Namespace()
 
@@ -53,28 +57,13 @@ def clean_root(suite: str) -> Path:
         ROOTS.mkdir(parents=True, exist_ok=True)
         run("debootstrap", "--variant=minbase", "--include=ca-certificates", suite, root)
         (root / "ready").touch()
-    for file in ("/etc/resolv.conf", "/etc/ssl/certs/ca-certificates.crt"):
-        shutil.copyfile(file, root / file[1:])
-    node = npm_node()
-    shutil.rmtree(root / "opt/npm", ignore_errors=True)
-    shutil.copytree(node / "node_modules", root / "opt/npm/node_modules", symlinks=True)
+    connect(root)
     return root
-
-
-def npm_node() -> Path:
-    """Node and npm, as npm has them."""
-    folder = ROOT / "build/tools/npm-node"
-    if not (folder / "node_modules/npm").exists() or not (folder / "node_modules/node/bin/node").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        run("npm", "install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "node@22", "npm@10",
-            env={**os.environ, "PATH": f"{tool_path()}{os.pathsep}{os.environ['PATH']}"})
-    return folder
 
 
 def inside(root: Path, folder: str, script: str) -> str:
     """A script of a user's, in a folder of the clean root."""
-    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    environment |= {"HOME": "/srv/user", "PATH": "/opt/npm/bin:/usr/bin:/bin", "npm_config_update_notifier": "false"}
+    environment = connected(HOME="/srv/user", PATH="/opt/npm/bin:/usr/bin:/bin")
     words = [f"{name}={value}" for name, value in environment.items()]
     return run("chroot", f"--userspec={USER}:{USER}", root, "env", "-i", *words, "sh", "-ec",
                f"cd {folder}\n{script}")
@@ -128,6 +117,40 @@ def test_five() -> str:
     return ", ".join(seen)
 
 
+# Loads the package, asks for a GPU in the way of its argument, and says what came of it and which plug-in was loaded.
+ASKS_FOR_GPU = """
+const tf = require('ebb-tfjs/backend');
+(async () => {
+  const asked = process.argv[2] === 'ask' && (await tf.setBackend('ebb-cuda'));
+  const loaded = process.report.getReport().sharedObjects.some((file) => file.endsWith('libebb_cuda.so'));
+  console.log('got', asked, 'loaded', loaded);
+})();
+"""
+
+
+def test_cuda() -> str:
+    """In a clean root: no GPU, no driver, neither cuBLAS nor cuDNN."""
+    expect((DIST / "npm/cuda-linux-x64").exists(), "make dist made no package of the plug-in")
+    root = clean_root("trixie")
+    prepare_user(root)
+    project = root / "srv/user/project"
+    for package in (DIST / "npm/cuda-linux-x64").glob("ebb-tfjs-cuda-*.tgz"):
+        shutil.copyfile(package, root / "srv/user/packages" / package.name)
+    (project / "gpu.cjs").write_text(ASKS_FOR_GPU)
+    where = "/srv/user/project"
+    inside(root, where, "npm install --loglevel=error @tensorflow/tfjs ../packages/*.tgz")
+    unasked = inside(root, where, "node gpu.cjs")
+    expect("got false loaded false" in unasked, f"loaded though nobody asked: {unasked}")
+    asked = inside(root, where, "node gpu.cjs ask 2>&1")
+    expect("got false loaded true" in asked and "no NVIDIA driver was found" in asked, f"asked: {asked}")
+    at_start = inside(root, where, "EBB_DEVICE=cuda:0 node gpu.cjs 2>&1 || echo status $?")
+    expect("status 1" in at_start and "no NVIDIA driver was found" in at_start, f"EBB_DEVICE: {at_start}")
+    inside(root, where, "npm uninstall --loglevel=error ebb-tfjs-cuda-linux-x64")
+    without = inside(root, where, "EBB_DEVICE=cuda:0 node gpu.cjs 2>&1 || echo status $?")
+    expect("npm install ebb-tfjs-cuda-linux-x64" in without, f"without the package: {without}")
+    return "says that there is no driver, or no package"
+
+
 # ---- the rest -----------------------------------------------------------------------------------
 
 
@@ -145,12 +168,16 @@ def test_sums() -> str:
 def test_symbols() -> str:
     with tempfile.TemporaryDirectory() as folder:
         for archive in [*DIST.glob("npm/*/*-linux-*.tgz"), *DIST.glob("cpp/*.tar.gz")]:
+            libc = "musl" if "-musl-" in archive.name else "glibc"
             with tarfile.open(archive) as opened:
-                opened.extractall(Path(folder) / archive.name, filter="tar")
+                opened.extractall(Path(folder) / libc / archive.name, filter="tar")
         for jar in DIST.glob("maven/**/ebb-djl-*[0-9].jar"):
             with zipfile.ZipFile(jar) as opened:
-                opened.extractall(Path(folder) / jar.name)
-        return run(sys.executable, ROOT / "tools/check_symbols.py", folder).strip().splitlines()[-1]
+                for name in opened.namelist():
+                    opened.extract(name, Path(folder) / ("musl" if "-musl/" in name else "glibc") / jar.name)
+        told = [run(sys.executable, ROOT / "tools/check_symbols.py", "--libc", libc.name, libc).strip().splitlines()[-1]
+                for libc in sorted(Path(folder).iterdir())]
+        return "; ".join(told)
 
 
 def test_cpp() -> str:
@@ -219,8 +246,9 @@ def test_again() -> str:
     return f"{len(first)} files"
 
 
-TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "arm64": elsewhere.test_arm64,
-         "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
+TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "cuda": test_cuda, "arm64": elsewhere.test_arm64,
+         "arm64-suites": elsewhere.test_arm64_suites, "arm64-conformance": elsewhere.test_arm64_conformance,
+         "arm64-specs": elsewhere.test_arm64_specs, "musl": elsewhere.test_musl, "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
          "workflows": test_workflows, "again": test_again}
 
 

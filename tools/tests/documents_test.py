@@ -106,7 +106,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(named - targets, set())
 
     def test_presets(self):
-        presets = set(re.findall(r'"name": "(\w+)"', text_of("CMakePresets.json"))) - {"base"}
+        presets = set(re.findall(r'"name": "([\w-]+)"', text_of("CMakePresets.json"))) - {"base"}
         self.assertEqual(set(listed("CONTRIBUTING.md", "preset")), presets)
 
     def test_each_variable_is_listed_once_and_read(self):

@@ -1,7 +1,8 @@
 // Backend `ebb-cuda`: the same operations on an NVIDIA GPU. Reads resolve when the GPU has come so far; nothing blocks
 // the loop meanwhile.
 import type { BackendValues, DataType } from '@tensorflow/tfjs-core';
-import { badArgument } from '../errors';
+import { badArgument, EbbError } from '../errors';
+import { howToGetCuda } from '../node/platforms';
 import { EbbBackend } from './backend';
 import { codeOf, EbbData, sizeOf, unwritten } from './data';
 import { registerAs, registerForLater } from './register';
@@ -18,6 +19,16 @@ class CudaRuntime extends Runtime {
     const data = super.result(index);
     data.home = this;
     return data;
+  }
+}
+
+function openRuntime(name: string): CudaRuntime {
+  try {
+    return new CudaRuntime(name);
+  } catch (error) {
+    const { message, code } = error as Error & { code: string };
+    if (!message.includes('libebb_cuda.so was not found')) throw error;
+    throw new EbbError(code, `${message}; ${howToGetCuda()}.`, { cause: error });
   }
 }
 
@@ -43,7 +54,7 @@ export class CudaBackend extends EbbBackend {
   private constantCount = 0;
 
   constructor(name: string) {
-    const runtime = new CudaRuntime(name);
+    const runtime = openRuntime(name);
     super(runtime);
     this.home = runtime;
   }

@@ -1,7 +1,12 @@
 // Where the native part can be had: a package for each platform, of which npm installs the one that fits.
 
 /** The platforms that have one, `ebb-tfjs-<name>`; scripts/pack.mjs makes them. */
-export const PLATFORMS = ['linux-x64', 'linux-arm64'] as const;
+export const PLATFORMS = [
+  'linux-x64',
+  'linux-arm64',
+  'linux-x64-musl',
+  'linux-arm64-musl',
+] as const;
 /** The platforms that have the plug-in for NVIDIA's GPUs, `ebb-tfjs-cuda-<name>`. */
 export const CUDA_PLATFORMS = ['linux-x64'] as const;
 
@@ -26,4 +31,12 @@ let name: string | undefined;
 /** The name of this one, whether it has a package or not. */
 export function platform(): string {
   return (name ??= `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`);
+}
+
+/** What a program is told that wants a GPU where the plug-in is not. */
+export function howToGetCuda(): string {
+  const here = platform();
+  return (CUDA_PLATFORMS as readonly string[]).includes(here)
+    ? `npm install ebb-tfjs-cuda-${here} brings it`
+    : `there is no package of it for ${here}`;
 }

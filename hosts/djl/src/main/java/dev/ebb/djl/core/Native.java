@@ -5,6 +5,7 @@ import dev.ebb.djl.core.books.Stripe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -31,7 +32,19 @@ public final class Native {
         String system = System.getProperty("os.name", "").toLowerCase(java.util.Locale.ROOT);
         String machine = System.getProperty("os.arch", "");
         String processor = machine.equals("amd64") ? "x86_64" : machine;
-        return (system.startsWith("linux") ? "linux" : system.replace(' ', '_')) + "-" + processor;
+        if (!system.startsWith("linux")) {
+            return system.replace(' ', '_') + "-" + processor;
+        }
+        return "linux-" + processor + (isMusl() ? "-musl" : "");
+    }
+
+    /** Whether this JVM runs on musl: then musl's loader is among the files it has mapped. */
+    private static boolean isMusl() {
+        try {
+            return Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** A native part of the jar, as a file that is deleted when the JVM ends. */

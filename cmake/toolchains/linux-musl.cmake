@@ -1,0 +1,31 @@
+# Ebb for Linux with musl (Alpine), built elsewhere: by zig (tools/ensure_zig.sh), with libraries that
+# tools/ensure_musl.sh builds. EBB_MUSL_PROCESSOR: x86_64 or aarch64.
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EBB_MUSL_PROCESSOR)
+if(NOT EBB_MUSL_PROCESSOR)
+  set(EBB_MUSL_PROCESSOR x86_64)
+endif()
+set(EBB_MUSL ON)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${EBB_MUSL_PROCESSOR})
+set(CMAKE_CROSSCOMPILING ON)
+
+set(tools "${CMAKE_CURRENT_LIST_DIR}/../../tools")
+execute_process(COMMAND "${tools}/ensure_musl.sh" ${EBB_MUSL_PROCESSOR} OUTPUT_VARIABLE EBB_MUSL_ROOT
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(CMAKE_C_COMPILER "${EBB_MUSL_ROOT}/bin/clang")
+set(CMAKE_CXX_COMPILER "${EBB_MUSL_ROOT}/bin/clang++")
+set(CMAKE_AR "${EBB_MUSL_ROOT}/bin/ar")
+set(CMAKE_RANLIB "${EBB_MUSL_ROOT}/bin/ranlib")
+
+set(CMAKE_FIND_ROOT_PATH "${EBB_MUSL_ROOT}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()
+set(ENV{PKG_CONFIG_LIBDIR} "${EBB_MUSL_ROOT}/lib/pkgconfig")
+set(CMAKE_OBJCOPY objcopy)
+set(CMAKE_STRIP strip)
+if(EBB_MUSL_PROCESSOR STREQUAL "aarch64")
+  set(CMAKE_OBJCOPY aarch64-linux-gnu-objcopy)
+  set(CMAKE_STRIP aarch64-linux-gnu-strip)
+endif()
