@@ -1,5 +1,6 @@
 // TensorFlow's SavedModels, as TensorFlow itself made them (scripts/make_saved_models.py), with what it gave for them.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,6 +63,66 @@ for (const [name, signature] of [
     model.dispose();
   });
 }
+
+test('predictAsync leaves the event loop free', async () => {
+  const model = await tf.node.loadSavedModel(folder('conv'));
+  const { shape } = model.inputs[0];
+  const x = tf.randomUniform([2000, ...shape.slice(1)]);
+  const first = await model.predictAsync(x); // the worker has started, and loaded it
+  const at = performance.now();
+  const there = model.predict(x);
+  const blocked = performance.now() - at;
+  let longest = 0;
+  let turn = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - turn);
+    turn = performance.now();
+  }, 1);
+  const away = await model.predictAsync(x);
+  clearInterval(timer);
+  assert.deepEqual(away.dataSync(), there.dataSync());
+  assert.ok(longest < Math.max(blocked / 2, 20), `${longest} ms, where predict takes ${blocked}`);
+  tf.dispose([x, first, there, away]);
+  model.dispose();
+});
+
+test('predictAsync: many at once, errors of the worker, the end meanwhile', async () => {
+  const [one, other] = await Promise.all(
+    ['mlp', 'mlp'].map((name) => tf.node.loadSavedModel(folder(name))),
+  );
+  const inputs = Array.from({ length: 20 }, (_, i) => tf.fill([2, 5], i));
+  const expected = inputs.map((x) => one.predict(x));
+  const results = await Promise.all(
+    inputs.map((x, i) => (i % 2 === 0 ? one : other).predictAsync(x)),
+  );
+  results.forEach((result, i) => assert.deepEqual(result.dataSync(), expected[i].dataSync()));
+  const wrong = tf.ones([2, 4]);
+  await assert.rejects(one.predictAsync(wrong), { name: 'EbbError' });
+  const last = one.predictAsync(inputs[0]);
+  one.dispose();
+  (await last.catch(() => undefined))?.dispose();
+  await assert.rejects(one.predictAsync(inputs[0]), /already been deleted/);
+  const again = await other.predictAsync(inputs[1]);
+  assert.deepEqual(again.dataSync(), expected[1].dataSync());
+  const ended = other.predictAsync(inputs[1]);
+  other.dispose();
+  await assert.rejects(ended, /disposed of meanwhile/);
+  tf.dispose([inputs, expected, results, wrong, again]);
+});
+
+test('a program with a model that it never disposes of ends', () => {
+  const code = `const tf = require('ebb-tfjs/backend');
+    tf.node.loadSavedModel(${JSON.stringify(folder('mlp'))})
+      .then((model) => model.predictAsync(tf.ones([1, 5])))
+      .then((y) => console.log('computed', y.shape.join()));`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', code], {
+    encoding: 'utf8',
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    timeout: 60_000,
+  });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /computed 1,3/);
+});
 
 test('what a SavedModel has', async () => {
   const [graph] = await tf.node.getMetaGraphsFromSavedModel(folder('text'));

@@ -2,8 +2,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { clone, type DataType, type NamedTensorMap, Tensor, tidy } from '@tensorflow/tfjs';
+import {
+  clone,
+  type DataType,
+  getBackend,
+  type NamedTensorMap,
+  Tensor,
+  tidy,
+} from '@tensorflow/tfjs';
 import { badArgument, EbbError } from '../../errors';
+import { AwayModel, type Source } from './away';
 import { Bundle } from './bundle';
 import { FlatGraph } from './flat';
 import { Table, withLists, withListsLater } from './operations';
@@ -172,10 +180,12 @@ const same = (a: string[], b: string[]): boolean =>
 /** One signature of a SavedModel. */
 export class TFSavedModel {
   private disposed = false;
+  private away: AwayModel | undefined;
 
   constructor(
     private readonly program: Program,
     private readonly signature: SignatureInfo,
+    private readonly source: Source,
   ) {
     loaded++;
   }
@@ -197,12 +207,33 @@ export class TFSavedModel {
     return this.shaped(inputs, results);
   }
 
-  /** The same for graphs with operations that TensorFlow.js has as promises (non-max suppression, where). */
+  /**
+   * The same without holding up the event loop: on backend `ebb` a worker computes it. Also for graphs with operations that
+   * TensorFlow.js has as promises (non-max suppression, where).
+   */
   async predictAsync(
     inputs: Tensor | Tensor[] | NamedTensorMap,
   ): Promise<Tensor | Tensor[] | NamedTensorMap> {
     const given = this.inOrder(inputs);
-    return this.shaped(inputs, await withListsLater(() => this.program.runLater(given)));
+    if (!this.canGoAway()) return this.shaped(inputs, await this.runHere(given));
+    this.away ??= new AwayModel(this.source);
+    return this.shaped(inputs, await this.away.run(given));
+  }
+
+  /** In this thread, which then waits only where TensorFlow.js does. */
+  runHere(given: Tensor[]): Promise<Tensor[]> {
+    return withListsLater(() => this.program.runLater(given));
+  }
+
+  /** A GPU computes while the loop goes on anyway; complex numbers do not travel. */
+  private canGoAway(): boolean {
+    const { inputs, outputs } = this.signature;
+    const all = [...Object.values(inputs), ...Object.values(outputs)];
+    return (
+      getBackend() === 'ebb' &&
+      all.every(({ dtype }) => dtype !== 'complex64') &&
+      AwayModel.possible()
+    );
   }
 
   execute(): never {
@@ -214,6 +245,7 @@ export class TFSavedModel {
       throw new EbbError('EBB_STALE_HANDLE', 'This SavedModel has already been deleted.');
     this.disposed = true;
     loaded--;
+    this.away?.dispose();
     this.program.dispose();
   }
 
@@ -284,7 +316,7 @@ export async function loadSavedModel(
   if (found === undefined || info === undefined)
     throw badArgument('loadSavedModel: signature', signature, Object.keys(infos).join(', '));
   try {
-    return new TFSavedModel(build(path, meta, found), info);
+    return new TFSavedModel(build(path, meta, found), info, { path, tags, signature });
   } catch (error) {
     throw unreadable(path, error);
   }
