@@ -97,6 +97,28 @@ TEST_F(CapiTape, ByNameAnotherTensorOverTheSameMemoryIsAConstant) {
   EXPECT_EQ(ebb_tape_open_with(context_, 2, &tape_), EBB_INVALID_ARGUMENT);
 }
 
+// The other way round than usual: the outer one is passed first.
+TEST_F(CapiTape, AnInnerOneHearsTheWayBackOfTheOuter) {
+  for (const uint32_t flags : {0u, uint32_t{EBB_TAPE_BY_NAME}}) {
+    ASSERT_EQ(ebb_tape_close(tape_), EBB_OK);
+    ASSERT_EQ(ebb_tape_open_with(context_, flags, &tape_), EBB_OK);
+    ebb_tape inner = 0;
+    ASSERT_EQ(ebb_tape_open_with(context_, flags, &inner), EBB_OK);
+    ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
+    ASSERT_EQ(ebb_tape_watch(inner, x_), EBB_OK);
+    const ebb_handle y = op("Tanh", {x_});  // whose gradient keeps the result
+    ebb_handle slope = 0, bend = 0;
+    ASSERT_EQ(backward(y, x_, &slope), EBB_OK) << ebb_last_error();
+    ASSERT_EQ(ebb_tape_backward(inner, device_, &slope, 1, nullptr, &x_, 1, &bend), EBB_OK);
+    ASSERT_NE(bend, 0u) << "flags " << flags;
+    const std::array<float, 3> values = read(y), bends = read(bend);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(bends[i], -2 * values[i] * (1 - values[i] * values[i]), 1e-5);
+    }
+    EXPECT_EQ(ebb_tape_close(inner), EBB_OK);
+  }
+}
+
 TEST_F(CapiTape, GivesNoneWhereThereIsNoWay) {
   ASSERT_EQ(ebb_tape_watch(tape_, x_), EBB_OK);
   ebb_handle gradient = 7;

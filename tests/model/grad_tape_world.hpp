@@ -18,8 +18,12 @@ namespace ebb::model {
 using Numbers = std::array<double, 4>;  // of shape [2, 2]
 using Id = std::size_t;
 inline constexpr int kNoNode = -1;
+inline constexpr Id kNone = ~Id{0};  // of gradients: there is none
 
 enum class Op { kAdd, kSub, kMultiply, kNeg, kSquare, kTanh, kFloor, kTranspose };
+
+std::size_t inputs_of(Op op);
+Numbers computed(Op op, const Numbers& a, const Numbers& b);
 
 // What the model knows of a tensor. Copies of one are in the same place.
 struct Known {

@@ -50,6 +50,8 @@ void OpsMachine::run() {
 
 void OpsMachine::finish() {
   must(ebb_context_destroy(context_), "context_destroy");
+  for (const OpenTape& tape : tapes_)
+    must(ebb_tape_close(tape.name), "closing a tape of an ended context");
   must(ebb_audit(), "audit at the end");
   ebb_device_info info{};
   info.size = sizeof(info);
@@ -63,7 +65,9 @@ void OpsMachine::step() {
   const std::uint8_t which = in_.byte();
   const ops::OpSpec* spec = &ops::kTable[which % ops::kOpCount];
   std::uint32_t id = spec->id;
-  if (in_.byte() >= 0xFC) {
+  const std::uint8_t kind = in_.byte();
+  if (kind >= (tapes_.empty() ? 0xEC : 0xC0) && kind < 0xFC) return tape_step();
+  if (kind >= 0xFC) {
     id = static_cast<std::uint32_t>(in_.word());
     spec = ops::find_op(static_cast<ops::OpId>(id));
   }
@@ -107,7 +111,8 @@ void OpsMachine::step() {
 
 ebb_handle OpsMachine::operand() {
   const std::uint8_t kind = in_.byte();
-  if (kind < 0x90 || tensors_.empty()) return make_tensor();
+  if (kind < (tapes_.empty() ? 0x90 : 0x30) || tensors_.empty()) return make_tensor();
+  if (kind < 0x90) return noted_tensor();
   if (kind < 0xA0 && !inputs_.empty()) return inputs_.back();  // one tensor twice
   if (kind < 0xF4) return tensors_[kind % tensors_.size()];
   if (kind < 0xFA) return 0;

@@ -1,9 +1,10 @@
 // Bytes -> calls of ebb_op_run: an operation of the table, small operands, attributes that mostly
-// fit their types. Whatever they say: results that are what they are described as, or an error that
-// begins with the operation's name; books that balance after each call; and a call whose operands
-// and results are small does not take long.
+// fit their types; now and then a call of a tape that hears them. Whatever they say: results that are
+// what they are described as, or an error that begins with the operation's name; books that balance
+// after each call; and a call whose operands and results are small does not take long.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "ebb/ops/table.hpp"
@@ -19,9 +20,31 @@ class OpsMachine {
   void finish();
   std::uint64_t calls() const { return calls_; }
   std::uint64_t succeeded() const { return succeeded_; }
+  // Ways back over a tape, and gradients that they gave.
+  std::uint64_t passed() const { return passed_; }
+  std::uint64_t gradients() const { return gradients_; }
 
  private:
   void step();
+
+  // ---- tapes, in ops_tapes.cpp
+  struct OpenTape {
+    ebb_tape name;
+    std::uint64_t opened_at;  // calls before it
+    std::array<ebb_handle, 4> watched{};
+    std::size_t watches = 0;
+  };
+  void tape_step();
+  void open_tape();
+  void close_tape(std::size_t which);
+  void pass_tape(const OpenTape& tape);
+  void check_gradient(ebb_handle wanted, ebb_handle gradient);
+  void misuse_tape();
+  void watch_some(OpenTape& tape);
+  ebb_handle known_tensor();
+  ebb_handle late_tensor();
+  ebb_handle noted_tensor();
+  OpenTape& some_tape();
 
   // ---- operands
   ebb_handle operand();
@@ -53,7 +76,9 @@ class OpsMachine {
   std::vector<double> attributes_;
   std::vector<unsigned char> bytes_;
   std::uint64_t calls_ = 0;
-  std::uint64_t succeeded_ = 0;
+  std::uint64_t succeeded_ = 0, passed_ = 0, gradients_ = 0;
+  std::vector<OpenTape> tapes_;
+  ebb_tape closed_ = 0;  // the last
 };
 
 }  // namespace ebb::fuzz

@@ -51,6 +51,16 @@ class FreeIndexModel : public ::testing::Test {
   std::set<Key> model_;
 };
 
+TEST_F(FreeIndexModel, OneThatJustFitsIsAskedForToo) {
+  constexpr std::size_t kBytes = 4 * kQuantum;
+  insert(0, 4);
+  const auto none = [](const Chunk*) { return false; };
+  const auto any = [](const Chunk*) { return true; };
+  EXPECT_EQ(index_.find_largest(kBytes, none), nullptr);
+  EXPECT_NE(index_.find_largest(kBytes, any), nullptr);
+  EXPECT_EQ(index_.find_largest(kBytes + 1, any), nullptr);
+}
+
 // All of them in one bin, where a walk would have to be long to be right.
 TEST_F(FreeIndexModel, TheBestFitIsFoundAmongManyOfNearlyOneSize) {
   std::mt19937_64 random(test::seed_for("free index", 31));

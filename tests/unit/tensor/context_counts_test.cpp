@@ -90,6 +90,31 @@ TEST_F(Counts, WithReclaimOffALookInIdleTimeCollectsNothing) {
   EXPECT_TRUE(host.collections.empty());
 }
 
+TEST_F(Counts, AHostThatCannotCollectIsNotAskedTo) {
+  ReclaimOn on;
+  ContextPtr paced =
+      Context::create({.name = "paced", .host = &host, .minor_step = 100, .major_step = 100});
+  for (int i = 0; i < 50; ++i) {
+    paced->adopt({.device = wasm.get(), .bytes = 100});
+    EXPECT_NO_THROW(paced->safe_point());
+    EXPECT_NO_THROW(paced->walk(1, 1'000'000 + static_cast<std::uint64_t>(i) * 1'000'000));
+  }
+  EXPECT_TRUE(host.collections.empty());
+}
+
+TEST_F(Counts, InANewContextNothingWasBorn) {
+  ReclaimOn on;
+  adopt(1000);
+  context.reset();  // the next one takes its place
+  host.on_collect = [](Collection) { return 1; };
+  context = Context::create({.name = "next", .host = &host});
+  context->collect(Collection::kMajor, true);
+  EXPECT_TRUE(host.collections.empty());
+  adopt(1);
+  context->collect(Collection::kMajor, true);
+  EXPECT_EQ(host.collections.size(), 1u);
+}
+
 TEST_F(Counts, ASafePointInsideTheEndsEndsWhatWaits) {
   ReclaimOn on;
   Context::orphan(adopt(1));

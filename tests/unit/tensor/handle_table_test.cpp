@@ -98,6 +98,19 @@ TEST_F(HandleTableTest, StaleForgedAndSecondNoticesDoNothing) {
   EXPECT_FALSE(table.orphans().noticed());
 }
 
+TEST_F(HandleTableTest, TheLastRecordOfASlotIsNoticedToo) {
+  TensorRecord& slot = make();
+  table.end(slot);
+  slot.word.store((kLastGeneration - 1) << 1);
+  TensorRecord& last = make();
+  ASSERT_EQ(&last, &slot);
+  ASSERT_EQ(last.generation(), kLastGeneration);
+  HandleTable::notice(last.name());
+  EXPECT_TRUE(last.queued());
+  EXPECT_EQ(table.orphans().pop(), &last);
+  end_popped(last);
+}
+
 TEST_F(HandleTableTest, ANoticeForAHoldIsForgotten) {
   TensorRecord& held = hold();
   HandleTable::notice(held.name());
