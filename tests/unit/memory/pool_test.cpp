@@ -3,6 +3,7 @@
 #include "ebb/memory/pool.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <latch>
@@ -241,6 +242,43 @@ TEST(Pool, CountsAllocationsAndFrees) {
   EXPECT_EQ(pool.stats().frees, 60u);
   for (std::size_t i = 60; i < blocks.size(); ++i) pool.free(blocks[i]);
   EXPECT_EQ(pool.stats().frees, 110u);
+}
+
+// What a program's own thread-local objects free and make when Ebb's have gone.
+TEST(Pool, AThreadThatHasEndedStillAllocates) {
+  struct Late {
+    Pool& pool;
+    pthread_key_t key;
+    int rounds = 0;
+    std::vector<Block> blocks;
+  };
+  SystemHeap heap;
+  Pool pool(heap);
+  Late late{.pool = pool, .key = 0, .blocks = {}};
+  ASSERT_EQ(pthread_key_create(&late.key,
+                               [](void* given) {
+                                 Late& at_end = *static_cast<Late*>(given);
+                                 if (++at_end.rounds < 3) {
+                                   pthread_setspecific(at_end.key, given);  // once more
+                                   return;
+                                 }
+                                 for (int i = 0; i < 3; ++i) {
+                                   at_end.blocks.push_back(at_end.pool.allocate(1000));
+                                 }
+                               }),
+            0);
+  std::thread([&] {
+    pool.free(pool.allocate(64));
+    pthread_setspecific(late.key, &late);
+  }).join();
+  ASSERT_EQ(late.blocks.size(), 3u);
+  for (const Block block : late.blocks) EXPECT_TRUE(block);
+  EXPECT_NE(late.blocks[0].data, late.blocks[1].data);
+  EXPECT_NE(late.blocks[1].data, late.blocks[2].data);
+  for (const Block block : late.blocks) pool.free(block);
+  EXPECT_EQ(pool.stats().in_use, 0u);
+  EXPECT_EQ(pool.stats().allocations, 4u);
+  pthread_key_delete(late.key);
 }
 
 TEST(Pool, MetadataStaysSmall) {

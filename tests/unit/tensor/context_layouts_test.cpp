@@ -2,6 +2,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "ebb/memory/simulated_device.hpp"
 #include "ebb/tensor/tensor.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
@@ -133,6 +134,43 @@ TEST_F(Layouts, BecomeDenseForGoodAndLetTheirBaseGo) {
   EXPECT_EQ(books().created_storages.count, 2u);
   EXPECT_EQ(books().held.count, 0u) << "the base has gone";
   EXPECT_NO_THROW(Context::audit());
+}
+
+// The record of its data may have been that of a tensor which another stream used.
+TEST(LayoutsOnStreams, WhatBecomesDenseIsNobodysOnOtherStreams) {
+  OpenDevice device({.kind = DeviceKind::kCustom,
+                     .name = "layouts on streams",
+                     .heap = std::make_unique<SimulatedDevice>(
+                         SimulatedDeviceOptions{.capacity = 4 << 20, .backed = true})});
+  ContextPtr context = Context::create({.name = "layouts on streams"});
+  const StreamId stream = device->heap()->create_stream();
+  const auto make = [&] { return context->make({.device = device.get(), .shape = {2, 3}}); };
+  const auto resolved = [&](Handle handle) {
+    Operand seen;
+    context->resolve({&handle, 1}, {&seen, 1}, "test");
+    return seen;
+  };
+  const Handle base = make();
+  const Handle turned = context->strided_view(base, resolved(base), 0, {1, 3}, {.shape = {3, 2}});
+  const Handle used = make();
+  context->hold(used).note_use(stream);
+  context->dispose(used);
+  device->pool().wait_pending();
+  Operand seen = resolved(turned);
+  context->make_dense(turned, seen);  // in the record of what was used
+  seen = {};
+  const Handle other = make();
+  StorageRef held = context->hold(other);
+  held.note_use(stream);  // takes the note that was given back
+  context->dispose(turned);
+  held.reset();
+  context->dispose(other);
+  device->pool().wait_pending();
+  device->pool().check();
+  EXPECT_EQ(device->pool().stats().pending, 0u);
+  context.reset();
+  EXPECT_EQ(device->in_use(), 0u);
+  device->heap()->destroy_stream(stream);
 }
 
 TEST_F(Layouts, OthersKeepTheBase) {
