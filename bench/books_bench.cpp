@@ -3,7 +3,10 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
+#include "ebb/memory/pool.hpp"
+#include "ebb/memory/simulated_device.hpp"
 #include "ebb/tensor/context.hpp"
 #include "support/figures.hpp"
 #include "tensor/tensor_record.hpp"
@@ -116,6 +119,71 @@ Pair beside_orphans() {
   return pair;
 }
 
+// What a context costs the others is nothing while it is open: turns with and without.
+Pair beside_contexts() {
+  const Measure alone = timed(&handle_pairs, 200'000);
+  const Measure ours = [&] {
+    std::vector<ContextPtr> others;
+    for (int i = 0; i < 1000; ++i) {
+      others.push_back(Context::create({.name = "other"}));
+      others.back()->adopt(books().foreign_spec);
+    }
+    return alone();
+  };
+  return measure_in_turns(ours, alone);
+}
+
+// More is in use than a budget that was lowered since: it is asked for in turn, not each time.
+Pair under_a_lowered_budget() {
+  const Measure ours = [] {
+    const Handle kept = books().context->make({.device = &books().cpu, .shape = {4 << 20}});
+    books().cpu.set_budget(4 << 20, BudgetMode::kHard);
+    const double each = time_each(200'000, &tensor_pairs);
+    books().cpu.set_budget(0, BudgetMode::kHard);
+    books().context->dispose(kept);
+    return each;
+  };
+  return measure_in_turns(ours, timed(&tensor_pairs, 200'000));
+}
+
+// Free chunks of nearly one size, with one in use between any two, and a block that only a few fit.
+class Splintered {
+ public:
+  explicit Splintered(std::size_t chunks) {
+    std::vector<Block> dropped;
+    for (std::size_t i = 0; i < chunks; ++i) {
+      dropped.push_back(pool_.allocate(kLeast + i % 64 * 1024));
+      kept_.push_back(pool_.allocate(kLeast));
+    }
+    for (const Block block : dropped) pool_.free(block);
+    pool_.flush_thread();
+  }
+  ~Splintered() {
+    for (const Block block : kept_) pool_.free(block);
+  }
+  // Two sizes in turn, so that the block in the thread's slot does not fit.
+  double measure() {
+    return time_each(4000, [&](long n) {
+      for (long i = 0; i < n; ++i) {
+        const Block first = pool_.allocate(kLeast + 40 * 1024 + 512);
+        pool_.free(pool_.allocate(kLeast + 20 * 1024 + 512));
+        pool_.free(first);
+      }
+    });
+  }
+
+ private:
+  static constexpr std::size_t kLeast = 80 << 10;
+  SimulatedDevice device_{{.capacity = std::size_t{64} << 30, .synchronous = true}};
+  Pool pool_{device_};
+  std::vector<Block> kept_;
+};
+
+Pair among_free_chunks() {
+  Splintered many(80'000), few(800);
+  return measure_in_turns([&] { return many.measure(); }, [&] { return few.measure(); });
+}
+
 int figures() {
   set_reclaim(true);
   Figures figures("books");
@@ -129,6 +197,12 @@ int figures() {
               beyond_the_end(), Goal::kAtMost, 0.5);
   figures.add("handle made and ended beside 1,000,000 orphans, reclaim off, to none (ns)",
               beside_orphans(), Goal::kAtMost, 1.2);
+  figures.add("handle made and ended beside 1,000 contexts, to none (ns)", beside_contexts(),
+              Goal::kAtMost, 1.2);
+  figures.add("tensor made and ended over a lowered budget, to none (ns)", under_a_lowered_budget(),
+              Goal::kAtMost, 2);
+  figures.add("two large blocks among 80,000 free chunks, to among 800 (ns)", among_free_chunks(),
+              Goal::kAtMost, 3);
   Context::audit();
   return figures.write();
 }
