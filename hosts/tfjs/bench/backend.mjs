@@ -46,6 +46,7 @@ const FIGURES = [
   ['DCGAN for 28x28, one step of both, batch 16', 'dcgan', { node: 0.6 }, SLOW],
   ['DQN: act, and learn from 32', 'dqn', { node: 0.6 }, QUICK],
   ['the 10 nearest of 20,000 points of 128', 'nearest', { node: 0.6 }, QUICK],
+  ['the 10 most alike of 20,000 points of 256, for 16', 'alike', { node: 0.6 }, QUICK],
   ['JPEG of 12 MP to a tensor of 224x224', 'jpeg', { node: 0.6 }, SLOW],
 ];
 /** wasm has no gradients of convolutions, some not forward either, and reads no JPEGs. */

@@ -204,6 +204,13 @@ function nearest(tf) {
   });
 }
 
+/** The ten most alike of 20,000 points of 256 numbers, for 16. */
+function alike(tf) {
+  const points = tf.randomNormal([20000, 256]);
+  const queries = tf.randomNormal([256, 16]);
+  return tidily(tf, () => tf.topk(points.matMul(queries).transpose(), 10).indices.dataSync());
+}
+
 module.exports = {
   mobileNet,
   mobileNet1: (tf) => predicting(tf, mobileNet(tf), [1, 224, 224, 3]),
@@ -216,5 +223,6 @@ module.exports = {
   dcgan,
   dqn,
   nearest,
+  alike,
   jpeg: preparing,
 };
