@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <string>
 
 #include "ebb/ebb.hpp"
@@ -89,6 +92,31 @@ TEST(TensorApi, WhatAnOptimizerKeepsComesToNothing) {
   for (int i = 0; i < 20; ++i) kept = ops::adam_update(power, power, {none, kept, none, none})[3];
   EXPECT_EQ(kept.to_vector<float>(), Floats(300));
   EXPECT_EQ((tensor({1e-40f}, {1}) * 1.0).to_vector<float>(), (Floats{1e-40f}));
+}
+
+// Rows that rise, fall, and have the same number many times; few and many of them are wanted.
+TEST(TensorApi, TopKIsTheStartOfASort) {
+  TestSession session;
+  constexpr std::int64_t kLength = 3000;
+  Floats rows;
+  for (int row = 0; row < 4; ++row) {
+    for (std::int64_t i = 0; i < kLength; ++i) {
+      const auto at = static_cast<float>(i), mixed = static_cast<float>(i * 7919 % kLength);
+      rows.push_back(row == 0 ? at : row == 1 ? -at : row == 2 ? mixed : std::fmod(mixed, 50.0f));
+    }
+  }
+  const Tensor x = tensor(rows, {4, kLength});
+  for (const std::int64_t k : {std::int64_t{1}, std::int64_t{10}, std::int64_t{300}, kLength}) {
+    const std::vector<std::int32_t> found = ops::top_k(x, k)[1].to_vector<std::int32_t>();
+    for (std::size_t row = 0; row < 4; ++row) {
+      const float* values = rows.data() + row * kLength;
+      std::vector<std::int32_t> order(kLength);
+      std::iota(order.begin(), order.end(), 0);
+      std::ranges::stable_sort(order, [&](int a, int b) { return values[a] > values[b]; });
+      const auto* ours = found.data() + row * static_cast<std::size_t>(k);
+      EXPECT_TRUE(std::equal(ours, ours + k, order.begin())) << row << " " << k;
+    }
+  }
 }
 
 TEST(TensorApi, CopiesShareAndEndOnTheirOwn) {

@@ -55,11 +55,37 @@ std::int64_t index_of(const WideEntry& entry) noexcept {
   return static_cast<std::int64_t>(entry.index);
 }
 
+// How many entries the search for the k largest of a row needs at once.
+std::int64_t room_for(const ops::TopKWalk& walk) {
+  return std::min(walk.length, checked_add(checked_mul(walk.k, 2), 64));
+}
+
+// The k first of all entries of the row come to the front; returns how many there are. Most elements
+// are seen to be none of them by one comparison with the last of the k first so far.
+template <typename T, typename Entry>
+std::int64_t gather_first(const T* x, Entry* entries, const ops::TopKWalk& walk) noexcept {
+  const std::int64_t room = room_for(walk);
+  std::int64_t count = 0, i = 0;
+  for (; i < room; ++i) entries[count++] = entry(key_of(x[i]), i);
+  while (count == room && walk.k < room) {
+    std::nth_element(entries, entries + (walk.k - 1), entries + count);
+    const Entry bound = entries[walk.k - 1];
+    const auto least = convert<Arithmetic<T>>(x[index_of(bound)]);
+    count = walk.k;
+    for (; i < walk.length && count < room; ++i) {
+      if (convert<Arithmetic<T>>(x[i]) <= least) continue;  // of equal ones the earlier is first
+      const Entry each = entry(key_of(x[i]), i);
+      if (each < bound) entries[count++] = each;
+    }
+  }
+  return count;
+}
+
 template <typename T, typename Entry>
 void top_row(const T* x, T* values, std::int32_t* indices, Entry* entries,
              const ops::TopKWalk& walk) noexcept {
-  for (std::int64_t i = 0; i < walk.length; ++i) entries[i] = entry(key_of(x[i]), i);
-  if (walk.k < walk.length) std::nth_element(entries, entries + walk.k, entries + walk.length);
+  const std::int64_t count = gather_first(x, entries, walk);
+  if (walk.k < count) std::nth_element(entries, entries + walk.k, entries + count);
   if (walk.sorted) std::sort(entries, entries + walk.k);
   for (std::int64_t i = 0; i < walk.k; ++i) {
     const std::int64_t index = index_of(entries[i]);
@@ -79,13 +105,13 @@ void top_k(OpCall& call) {
       auto* indices = call.out<std::int32_t>(1);
       // A row of entries for each part of the rows that runs at once.
       const std::int64_t parts = std::min<std::int64_t>(team_size(), walk.rows);
-      auto* entries =
-          call.workspace<Entry>(static_cast<std::uint64_t>(checked_mul(parts, walk.length)));
+      const std::int64_t room = room_for(walk);
+      auto* entries = call.workspace<Entry>(static_cast<std::uint64_t>(checked_mul(parts, room)));
       const std::int64_t share = (walk.rows + parts - 1) / parts;
       const std::int64_t grain = std::max<std::int64_t>(1, (1 << 13) / (share * walk.length + 1));
       parallel_for(parts, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t part = begin; part < end; ++part) {
-          Entry* own = entries + part * walk.length;
+          Entry* own = entries + part * room;
           const std::int64_t last = std::min(walk.rows, (part + 1) * share);
           for (std::int64_t row = part * share; row < last; ++row) {
             top_row(x + row * walk.length, values + row * walk.k, indices + row * walk.k, own,
