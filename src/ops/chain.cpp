@@ -44,15 +44,26 @@ void check_step(const OpCall& call, const ChainStep& step, std::size_t place, co
              step.a, result);
 }
 
+constexpr OpSpec kChainSpec{.id = kChain,
+                            .name = "ElementwiseChain",
+                            .least_inputs = 1,
+                            .most_inputs = kAny,
+                            .outputs = kAny,
+                            .inputs = {"x*"},
+                            .attributes = {detail::numbers("code")}};
+constexpr OpSpec kNormFactorsSpec{.id = kNormFactors,
+                                  .name = "NormFactors",
+                                  .least_inputs = 1,
+                                  .most_inputs = 2,
+                                  .outputs = 1,
+                                  .inputs = {"variance", "scale?"},
+                                  .attributes = {detail::number("varianceEpsilon")}};
+
 }  // namespace
 
-const OpSpec kChainSpec{.id = kChain,
-                        .name = "ElementwiseChain",
-                        .least_inputs = 1,
-                        .most_inputs = kAny,
-                        .outputs = kAny,
-                        .inputs = {"x*"},
-                        .attributes = {detail::numbers("code")}};
+const OpSpec* find_program_op(OpId op) noexcept {
+  return op == kChain ? &kChainSpec : op == kNormFactors ? &kNormFactorsSpec : nullptr;
+}
 
 int chain_operands(OpId op) noexcept {
   if (std::ranges::find(kUnary, op) != kUnary.end()) return 1;
@@ -72,6 +83,17 @@ ChainStep chain_step(std::span<const double> code, std::size_t i) noexcept {
           .b = static_cast<int>(words[2]),
           .attributes = {words[3], words[4]},
           .is_result = words[5] != 0};
+}
+
+void check_norm_factors(OpCall& call) {
+  const Shape& variance = call.input(0).shape;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.has(i)) continue;
+    if (call.input(i).dtype != DType::kFloat32) call.fail_dtype(i, "float32");
+    call.check(call.input(i).shape == variance, "scale of shape {} was given, {} is allowed",
+               call.input(i).shape, variance);
+  }
+  call.make(DType::kFloat32, variance);
 }
 
 void check_chain(OpCall& call) {

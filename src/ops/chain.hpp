@@ -2,7 +2,10 @@
 // program (src/program) makes of them. Each element goes through the same rows as it would one
 // operation at a time, so the numbers are the same to the bit.
 //
-// It is no row of the table: hosts do not know it, and neither do tapes. Its code is one attribute, a
+// Batch normalisation is a chain too: x - mean, times the factors scale / sqrt(variance + epsilon), which
+// are an operation of their own, plus offset.
+//
+// Both are no rows of the table: hosts do not know them, and neither do tapes. A chain's code is one attribute, a
 // list of kChainWords numbers for each step:
 //   op, a, b, two attributes of the operation, whether the result is one of the chain's
 // where a and b name an input, or (from the number of inputs on) what an earlier step has made; b is
@@ -15,10 +18,12 @@
 namespace ebb::ops {
 
 inline constexpr OpId kChain = kOpIdLimit - 1;
+inline constexpr OpId kNormFactors = kOpIdLimit - 2;
 inline constexpr std::size_t kChainWords = 6;
 inline constexpr std::size_t kMostChainSteps = 16, kMostChainInputs = 16;
 
-extern const OpSpec kChainSpec;
+// What the table does not have; null: it is none of these.
+const OpSpec* find_program_op(OpId op) noexcept;
 
 // 1 or 2, how many operands it takes in a chain; 0: it is not for chains.
 int chain_operands(OpId op) noexcept;
@@ -34,7 +39,8 @@ struct ChainStep {
 };
 ChainStep chain_step(std::span<const double> code, std::size_t i) noexcept;
 
-// The meaning.
+// The meanings.
 void check_chain(OpCall& call);
+void check_norm_factors(OpCall& call);
 
 }  // namespace ebb::ops

@@ -28,6 +28,7 @@ const MeaningTable& meanings() noexcept {
     add_normalisation(filled);
     add_optimizers(filled);
     filled.set(kChain, check_chain);
+    filled.set(kNormFactors, check_norm_factors);
     return filled;
   }();
   return table;

@@ -19,7 +19,7 @@ constinit std::array<std::atomic<const KernelTable*>, kDeviceKinds> tables{};
 const OpSpec& known(OpId op) {
   const OpSpec* spec = find_op(op);
   if (spec == nullptr) {
-    if (op == kChain) return kChainSpec;
+    if (const OpSpec* of_programs = find_program_op(op)) return *of_programs;
     raise(ErrorKind::kInvalidArgument, "[run] {} names no operation of this build's table", op);
   }
   return *spec;

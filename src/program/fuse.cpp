@@ -87,8 +87,13 @@ void drop_unused(const Plan& plan, std::vector<Step>& steps) {
 // Elementwise steps that follow one another and have results of one shape.
 class ChainMaker {
  public:
-  ChainMaker(Plan& plan, std::vector<Step>& steps)
-      : plan_(plan), steps_(steps), last_(last_uses(plan, steps)), held_(held_by(plan, steps)) {}
+  // `most`: what a run may hold.
+  ChainMaker(Plan& plan, const std::vector<Step>& steps, std::uint64_t most)
+      : plan_(plan),
+        steps_(steps),
+        last_(last_uses(plan, steps)),
+        before_(held_by(plan, steps).before),
+        most_(most) {}
 
   std::vector<Step> make() {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -153,11 +158,11 @@ class ChainMaker {
 
   // Whether one step with all its operands and results holds no more than the program does somewhere.
   bool holds_no_more() const {
-    std::uint64_t here = held_.before[begin_];
+    std::uint64_t here = before_[begin_];
     for (const Slot slot : results_) {
       if (!ends_within(slot)) here = checked_add(here, bytes_in(plan_, slot));
     }
-    return here <= held_.most;
+    return here <= most_;
   }
 
   void close() {
@@ -200,13 +205,28 @@ class ChainMaker {
   }
 
   Plan& plan_;
-  std::vector<Step>& steps_;
+  const std::vector<Step>& steps_;
   const std::vector<std::size_t> last_;
-  const Held held_;
+  const std::vector<std::uint64_t> before_;
+  const std::uint64_t most_;
   std::vector<Step> made_;
   std::size_t begin_ = 0;  // of the steps that are being joined
   std::vector<Slot> inputs_, results_;
 };
+
+// Of norms that were split nothing is left outside of chains, or they stay whole.
+std::vector<Step> with_chains(Plan& plan, const std::vector<Step>& steps) {
+  const std::uint64_t most = held_by(plan, steps).most;
+  const Slot first = static_cast<Slot>(plan.likeness.size());
+  const std::vector<Step> split = split_norms(plan, steps);
+  std::vector<Step> made = ChainMaker(plan, split, most).make();
+  const bool apart = std::ranges::any_of(made, [&](const Step& step) {
+    const auto inputs = plan.slots_in(step.inputs);
+    return step.op != ops::kChain &&
+           std::ranges::any_of(inputs, [&](Slot slot) { return slot != kNoSlot && slot >= first; });
+  });
+  return apart ? ChainMaker(plan, steps, most).make() : made;
+}
 
 }  // namespace
 
@@ -225,7 +245,7 @@ void fuse(Plan& plan, const ProgramOptions& options) {
     merge_sums(plan, steps);
     join_epilogues(plan, steps);
   }
-  if (options.fuse) steps = ChainMaker(plan, steps).make();
+  if (options.fuse) steps = with_chains(plan, steps);
   if (steps.size() == plan.steps.size()) return;  // each of them leaves fewer
   end_slots(plan, steps);
   plan.fused = std::move(steps);

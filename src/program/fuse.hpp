@@ -21,6 +21,9 @@ void merge_sums(Plan& plan, std::vector<Step>& steps);
 // differ in their last bits.
 void join_epilogues(Plan& plan, std::vector<Step>& steps);
 
+// Batch normalisations as elementwise steps, where such a step follows them (norms.cpp).
+std::vector<Step> split_norms(Plan& plan, const std::vector<Step>& steps);
+
 // ---- what a run of some steps holds (held.cpp)
 
 inline constexpr std::size_t kForEver = ~std::size_t{0};

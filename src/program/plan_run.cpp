@@ -6,6 +6,11 @@
 namespace ebb::programs {
 namespace {
 
+std::string_view name_of(ops::OpId op) {
+  const ops::OpSpec* spec = ops::find_op(op);
+  return (spec != nullptr ? spec : ops::find_program_op(op))->name;
+}
+
 void check_given(const Plan& plan, const Operand& operand, std::size_t i) {
   const Likeness& recorded = plan.likeness[plan.given[i]];
   if (operand && operand.dtype == recorded.dtype && operand.shape == recorded.shape) return;
@@ -52,8 +57,7 @@ void PlanRun::check_result(const Step& step, std::size_t i) const {
   const Likeness& recorded = plan_.likeness[plan_.slots_in(step.results)[i]];
   if (results_[i].shape == recorded.shape) return;
   raise(ErrorKind::kWrongState, "[program_run] a result of {} is {}, {} was recorded",
-        step.op == ops::kChain ? ops::kChainSpec.name : ops::find_op(step.op)->name,
-        results_[i].shape.to_string(), recorded.shape.to_string());
+        name_of(step.op), results_[i].shape.to_string(), recorded.shape.to_string());
 }
 
 void PlanRun::step(const Step& step) {

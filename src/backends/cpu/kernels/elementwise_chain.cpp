@@ -1,6 +1,7 @@
 // Chains of elementwise operations (ops/chain.hpp): a piece of the elements that fits the first-level
 // cache goes through all of them, row by row, before the next piece.
 #include <algorithm>
+#include <cmath>
 
 #include "backends/cpu/kernels/elementwise_rows.hpp"
 #include "backends/cpu/kernels/families.hpp"
@@ -102,8 +103,23 @@ void chain(OpCall& call) {
   if (call.outputs() > 0) Chain(call).run();
 }
 
+// As batch normalisation makes them (normalisation.cpp), to the bit.
+void norm_factors(OpCall& call) {
+  const float* variance = call.in<float>(0);
+  const float* scale = call.has(1) ? call.in<float>(1) : nullptr;
+  const auto epsilon = static_cast<float>(call.number(0));
+  float* factors = call.out<float>(0);
+  const std::int64_t count = ops::elements(call.output(0).shape);
+  for (std::int64_t i = 0; i < count; ++i) {
+    factors[i] = (scale == nullptr ? 1.0F : scale[i]) / std::sqrt(variance[i] + epsilon);
+  }
+}
+
 }  // namespace
 
-void add_elementwise_chain(KernelTable& kernels) { kernels.set(ops::kChain, chain); }
+void add_elementwise_chain(KernelTable& kernels) {
+  kernels.set(ops::kChain, chain);
+  kernels.set(ops::kNormFactors, norm_factors);
+}
 
 }  // namespace ebb::cpu
