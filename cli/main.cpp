@@ -101,8 +101,12 @@ Played played(const std::string& source, const Wishes& wishes = {}) {
   }
   if (wishes.holders) {
     ask_process(follower.pid(), "holders");
-    wait_for(follower, std::chrono::seconds(60),
-             [&](const observe::Replay& replay) { return !replay.holders().empty(); });
+    const auto known = [](const observe::Replay& replay) { return !replay.holders().empty(); };
+    wait_for(follower, std::chrono::seconds(5), known);
+    // Where nothing grows there is nothing to look for.
+    if (follower.analysed([](const Analysis& now) { return !now.growing().empty(); })) {
+      wait_for(follower, std::chrono::seconds(55), known);
+    }
   }
   return follower.last();
 }
@@ -165,6 +169,13 @@ int run(int argc, char** argv) {
     if (!html.empty()) return write_page({&recording}, html);
     say(recording.analysis);
   });
+
+  std::string place;
+  auto* why = app.add_subcommand("why", "what holds the tensors of a place");
+  why->add_option("file", file, "the recording, or the number of a process, which then looks")
+      ->required();
+  why->add_option("place", place, "part of its text, such as server.js:42; else those that grow");
+  why->callback([&] { deliver(why_text(played(file, {.holders = true}).analysis, place), ""); });
 
   auto* diff =
       app.add_subcommand("diff", "what is alive at the end of one recording and not of another");

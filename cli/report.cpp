@@ -8,6 +8,7 @@
 
 #include "base/json_writer.hpp"
 #include "cli/shown_text.hpp"
+#include "ebb/base/error.hpp"
 
 namespace ebb::cli {
 namespace {
@@ -132,6 +133,30 @@ std::string report_text(const Analysis& analysis, std::size_t top) {
             analysis.replay.collections(),
             static_cast<double>(analysis.replay.collecting_ns()) / 1e6);
   return text + lines.take();
+}
+
+std::string why_text(const Analysis& analysis, const std::string& part) {
+  const auto asked = [&](const Place& place) {
+    if (part.empty()) return place.growth.growing || !place.holder.empty();
+    return std::ranges::any_of(place.frames, [&](const Frame& frame) {
+      return frame.text.find(part) != std::string::npos;
+    });
+  };
+  std::string text;
+  for (const Place& place : analysis.places) {
+    if (!asked(place)) continue;
+    text += fmt::format(
+        "{}: {} alive\n  {}\n", shown(place.frames[0].text), format_amount(place.live_bytes),
+        !place.holder.empty() ? "held by: " + shown(place.holder)
+        : place.growth.growing
+            ? "nobody has found out: running code or native code has them, or the heap "
+              "has more than 1 GB and the program was not started with --why"
+            : "nobody looked: it does not grow");
+  }
+  if (!text.empty()) return text;
+  if (part.empty()) return "nothing grows, and so nobody looked\n";
+  raise(ErrorKind::kInvalidArgument,
+        "[why] no place has {} in it; `ebb report` lists those that there are", part);
 }
 
 std::string report_json(const Analysis& analysis, std::size_t top) {

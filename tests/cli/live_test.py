@@ -108,6 +108,8 @@ class Live(unittest.TestCase):
         self.assertEqual(self.report(process.pid, "--why")["places"][0]["holder"], "global.cache (Map)")
         self.assertEqual(process.stdout.readline(), b"asked 2\n")
         self.assertIn("held by: global.cache (Map)", self.ebb("top", "--once").stdout.decode())
+        self.assertRegex(self.ebb("why", process.pid, "app.js:42").stdout.decode(),
+                         r"^handle \(/srv/app\.js:42:7\): .* alive\n  held by: global\.cache \(Map\)\n$")
 
     def test_many_attach_at_once_and_leave_as_they_like(self):
         process = self.leaking()

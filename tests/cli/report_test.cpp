@@ -88,6 +88,24 @@ TEST_F(ReportTest, TimeInWhichTheProgramIsHeldUpDoesNotCount) {
   EXPECT_LT(rate(false), 2500e3);
 }
 
+TEST_F(ReportTest, SaysWhatHoldsThemWhereItIsKnown) {
+  const std::string path = (folder_ / "three.ebbrec").string();
+  {
+    MadeRecording recording(path);
+    test::play_three_leaks(recording);
+  }
+  const Analysis three(path);
+  const std::string all = why_text(three, "");
+  EXPECT_TRUE(has(all, "held by: global.cache (Map) -> .features (Array)")) << all;
+  EXPECT_TRUE(has(all, "remember (/srv/session.js:9:5): ")) << all;
+  EXPECT_TRUE(has(all, "nobody has found out")) << all;
+  EXPECT_FALSE(has(all, "relu")) << all;
+  EXPECT_TRUE(has(why_text(three, "model.js:31"), "nobody looked: it does not grow"));
+  EXPECT_TRUE(has(why_text(three, "features.js:18"), "held by: global.cache"));
+  EXPECT_ERROR(why_text(three, "no/such/place.js"), kInvalidArgument, "no place has");
+  EXPECT_EQ(why_text(Analysis(made("")), ""), "nothing grows, and so nobody looked\n");
+}
+
 TEST_F(ReportTest, SaysFlatOfAServerThatGivesBack) {
   const Analysis analysis(made(""));
   EXPECT_TRUE(analysis.growing().empty());

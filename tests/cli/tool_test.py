@@ -93,7 +93,7 @@ class Tool(unittest.TestCase):
         nothing = self.folder / "nothing"
         nothing.write_bytes(b"not a recording \x1b[31m")
         for words in (["report", nothing], ["report", self.folder / "none"], ["report"], ["no"], [],
-                      ["export", self.file("leak"), "--format", "x"], ["view", "--live", "12abc"],
+                      ["export", self.file("leak"), "--format", "x"], ["view", "--live", "12abc"], ["why", self.file("leak"), "none.js"],
                       ["view", "--live", self.file("leak")]):
             done = ebb(*words)
             self.assertEqual(done.returncode, 2, words)

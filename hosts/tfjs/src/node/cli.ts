@@ -33,13 +33,23 @@ with run:
   --out <file>       the recording; default: <program>.ebbrec
   --why, --no-why    look for holders also in a heap of more than 1 GB; never look
 
-The tool's commands read recordings and look at processes that are recorded: report, diff, check, export, top, view,
-list; 'ebb report --help' says more.
+The tool's commands read recordings and look at processes that are recorded: report, why, diff, check, export, top,
+view, list; 'ebb report --help' says more.
 `;
 /** Those of the options above that a program would hardly have. */
 const OURS = /^--(budget|strict|trace|report|no-variables)(=|$)/;
 /** Commands of the tool. A program of such a name is run by 'ebb run NAME'. */
-const COMMANDS = new Set(['report', 'diff', 'check', 'export', 'top', 'view', 'list', '--version']);
+const COMMANDS = new Set([
+  'report',
+  'why',
+  'diff',
+  'check',
+  'export',
+  'top',
+  'view',
+  'list',
+  '--version',
+]);
 
 function fail(message: string): never {
   process.stderr.write(`ebb: ${message}\n\n${USAGE}`);
@@ -68,7 +78,8 @@ function checkedSize(name: string, what: string, least = 0): Option {
   return {
     value: 'a size, such as 2GB',
     apply: (environment, value) => {
-      if (parseBytes(value, what) < least) throw badArgument(what, value, `at least ${least} bytes`);
+      if (parseBytes(value, what) < least)
+        throw badArgument(what, value, `at least ${least} bytes`);
       environment[name] = value;
     },
   };

@@ -27,7 +27,7 @@ public final class Main {
               --why, --no-why               look for holders also in a heap of more than 1 GB; never look
               --no-reclaim                  dropped arrays stay
             Where the command is no java, each JVM that it starts is recorded (%n-%p.ebbrec).
-            java -jar ebb-djl.jar report FILE, diff, check, export: what the tool ebb says of recordings.""";
+            java -jar ebb-djl.jar report FILE, why, diff, check, export: what the tool ebb says of recordings.""";
     private static final int WRONG = 2;
     private static final Map<String, String> VALUED =
             Map.of(
