@@ -194,14 +194,18 @@ def fuzz_stage() -> list[Suite]:
         return list(pool.map(fuzz, names))
 
 
+FROM_STRANGERS = {"recording_fuzz"}  # files that people are sent: all of the minutes of a soak
+
+
 def fuzz(name: str) -> Suite:
     """New inputs go to build/fuzz/corpus; the corpus in the tree is only read."""
     start = time.monotonic()
+    seconds = OPTIONS.soak_minutes * 60 if OPTIONS.soak_minutes and name in FROM_STRANGERS else OPTIONS.fuzz_seconds
     found, kept = BUILD / "fuzz/corpus" / name, ROOT / "tests/fuzz/corpus" / name
     found.mkdir(parents=True, exist_ok=True)
     corpora = [found, kept] if kept.is_dir() else [found]
     ok = command(f"fuzz-{name}", BUILD / "fuzz/fuzz" / name,
-                 f"-max_total_time={OPTIONS.fuzz_seconds}",
+                 f"-max_total_time={seconds}",
                  "-timeout=20", "-rss_limit_mb=4096", f"-artifact_prefix={BUILD}/fuzz/{name}-",
                  "-print_final_stats=1", *corpora, env=SANITIZER_OPTIONS)
     suite = one(f"fuzz {name}", ok, time.monotonic() - start)

@@ -1,6 +1,8 @@
 // Any bytes as a recording: they are read, or refused with an Error. Those that begin like one are
 // also given correct sums, so that what is inside of the blocks is reached.
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ebb/base/error.hpp"
@@ -12,10 +14,43 @@ namespace {
 using namespace ebb;
 using namespace ebb::observe;
 
+// Keeps the last place but some, as an index does.
+class PlaceKeeper final : public Replay {
+ public:
+  void on_place(const ReadingPlace& place) override {
+    if (++places_ % 4 != 1) return;
+    kept = place;
+    living = from_here();
+  }
+  std::optional<ReadingPlace> kept{};
+  Replay living{};
+
+ private:
+  std::size_t places_ = 0;
+};
+
+void play_on(const ReadingPlace& place, Replay living, std::span<const std::uint8_t> bytes) {
+  bytes = bytes.subspan(place.offset);
+  read_segment_from(
+      place,
+      [&](std::uint8_t* to, std::size_t count) {
+        const std::size_t got = std::min(count, bytes.size());
+        std::copy_n(bytes.begin(), got, to);
+        bytes = bytes.subspan(got);
+        return got;
+      },
+      living);
+}
+
 void play(std::span<const std::uint8_t> bytes) {
-  Replay replay;
+  PlaceKeeper replay;
   try {
     read_segment(bytes, replay);
+  } catch (const Error&) {
+  }
+  if (!replay.kept) return;
+  try {
+    play_on(*replay.kept, replay.living, bytes);
   } catch (const Error&) {
   }
 }
