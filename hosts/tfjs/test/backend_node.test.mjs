@@ -159,7 +159,9 @@ test('jpeg: every setting of tfjs-node', async () => {
   const rough = tf.node.decodeJpeg(plain, 3, 1, false);
   assert.ok(far(rough, decoded) > 0, 'fancy upscaling makes a difference');
   const fast = tf.node.decodeJpeg(plain, 0, 1, true, false, 1, 'INTEGER_FAST');
-  assert.ok(far(fast, decoded) < 20);
+  assert.equal(far(fast, decoded), 0); // TensorFlow's default
+  const accurate = tf.node.decodeJpeg(plain, 0, 1, true, false, 1, 'INTEGER_ACCURATE');
+  assert.ok(far(accurate, decoded) > 0 && far(accurate, decoded) < 20);
   for (const settings of [
     [90, true],
     [90, false, true],
@@ -172,7 +174,7 @@ test('jpeg: every setting of tfjs-node', async () => {
     assert.deepEqual(again.shape, [40, 56, 3]);
     again.dispose();
   }
-  tf.dispose([image, decoded, ...sizes, rough, fast]);
+  tf.dispose([image, decoded, ...sizes, rough, fast, accurate]);
 });
 
 test('jpeg: grayscale stays of one channel', async () => {

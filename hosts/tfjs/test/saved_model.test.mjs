@@ -157,6 +157,15 @@ test('one tensor in, one out; an array; how many are loaded; used after its end'
   tf.dispose([x, one, same]);
 });
 
+test('of another shape than the signature says, as TensorFlow takes it', async () => {
+  const model = await tf.node.loadSavedModel(folder('text'));
+  const words = tf.tensor(['a', 'b', 'c', 'd'], [2, 2]);
+  const results = model.predict({ words });
+  assert.deepEqual(results.ids.shape, [2, 2]);
+  tf.dispose([words, results]);
+  model.dispose();
+});
+
 test('what is not there, or no SavedModel, is said', async () => {
   await assert.rejects(tf.node.loadSavedModel('/nowhere'), /saved_model\.pb/);
   await assert.rejects(

@@ -13,6 +13,13 @@ interface JsonNode {
   attr: Record<string, unknown>;
 }
 
+/** TensorFlow takes what it is given of any shape, whatever the placeholder says; tfjs-converter would not. */
+function withoutShape(attributes: Record<string, unknown>): Record<string, unknown> {
+  const { shape, ...rest } = attributes;
+  void shape;
+  return rest;
+}
+
 /** The tables of a SavedModel, by the names under which its parts find them. */
 export type Tables = Map<string, Table>;
 
@@ -110,6 +117,7 @@ export class Program {
     else if (op === 'ReadVariableOp') this.put(name, 'Identity', this.operands(node));
     else if (op === 'ResourceGather') this.gather(node);
     else if (RENAMED[op] !== undefined) this.own(node, {});
+    else if (op === 'Placeholder') this.put(name, op, [], withoutShape(attributes(node)));
     else this.put(name, op, this.operands(node), attributes(node));
   }
 

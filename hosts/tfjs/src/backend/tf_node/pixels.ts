@@ -145,7 +145,7 @@ function openJpeg(contents: Uint8Array, ...options: JpegOptions): Opened {
   checkAmong('decodeJpeg: channels', channels, [0, 1, 3]);
   checkAmong('decodeJpeg: ratio', ratio, [1, 2, 4, 8]);
   checkAmong('decodeJpeg: dctMethod', dctMethod, ['', 'INTEGER_FAST', 'INTEGER_ACCURATE']);
-  const isFast = dctMethod === 'INTEGER_FAST';
+  const isFast = dctMethod !== 'INTEGER_ACCURATE'; // as TensorFlow has it
   return new Opened(
     'decodeJpeg',
     Kind.Jpeg,
