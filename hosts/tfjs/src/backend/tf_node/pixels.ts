@@ -1,5 +1,6 @@
 // Pictures to tensors and back, as tfjs-node does it: JPEG and PNG in the addon, BMP and GIF here.
 import {
+  engine,
   reshape,
   slice,
   type Tensor3D,
@@ -10,6 +11,7 @@ import {
 } from '@tensorflow/tfjs-core';
 import { badArgument, EbbError } from '../../errors';
 import { type Host, host } from '../../host';
+import { EbbBackend } from '../backend';
 import { readBmp } from './bmp';
 
 /** Numbers from 0 to 255, row by row. */
@@ -86,6 +88,21 @@ const toTensor = ({ values, shape }: Pixels): Tensor3D => tensor3d(values, shape
 
 // ---- JPEG and PNG
 
+let last: WeakRef<Int32Array> | undefined;
+
+/**
+ * An array for samples that are copied at once: the one of the picture before, unless that was collected. The pages of a
+ * new one take a third of the time that a picture of 12 megapixels takes.
+ */
+function roomFor(count: number): Int32Array {
+  if (!(engine().backend instanceof EbbBackend)) return new Int32Array(count); // others keep what they are given
+  const array = last?.deref();
+  if (array !== undefined && array.length >= count) return array.subarray(0, count);
+  const made = new Int32Array(count);
+  last = new WeakRef(made);
+  return made;
+}
+
 export type DctMethod = '' | 'INTEGER_FAST' | 'INTEGER_ACCURATE';
 
 /** A picture whose header has been read: how large it is, and the rest now or on another thread. */
@@ -105,7 +122,8 @@ class Opened {
   }
 
   now(): Tensor3D {
-    const pixels = this.room();
+    const shape = pictures().pictureShape(this.picture) as Pixels['shape'];
+    const pixels = { values: roomFor(shape[0] * shape[1] * shape[2]), shape };
     reading(this.op, this.name, () => pictures().pictureDecode(this.picture, pixels.values, false));
     return toTensor(pixels);
   }
