@@ -83,8 +83,9 @@ def faults(path: Path, libc: str = "glibc") -> list[str]:
     dynamic = readelf(path, "--dynamic")
     found = [f"needs {version}" for version in sorted(versions_needed(readelf(path, "--version-info")))
              if libc == "musl" or too_new(version)]
-    if libc == "glibc":  # musl's have no versions
-        found += [f"needs {name}, which nothing there has" for name in unresolved(path)]
+    # musl's have no versions: a name of C may be its, one of C++ may not.
+    found += [f"needs {name}, which nothing there has" for name in unresolved(path)
+              if libc == "glibc" or name.startswith("_Z")]
     system = OF_MUSL if libc == "musl" else OF_THE_SYSTEM
     for library in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
         if not system.match(library) and not any((place / library).exists() for place in beside(path)):

@@ -71,6 +71,12 @@ class Files(unittest.TestCase):
         library = compiled(self.folder, "old.so", "#include <stdlib.h>\nvoid* f() { return malloc(1); }")
         self.assertTrue(any("GLIBC" in fault for fault in check_symbols.faults(library, "musl")))
 
+    def test_names_of_cplusplus_are_not_musls(self):
+        library = compiled(self.folder, "mixed.so", "void _Z4gonev(void);\nvoid sin_(void);\nvoid f() { _Z4gonev(); sin_(); }")
+        faults = check_symbols.faults(library, "musl")
+        self.assertIn("needs _Z4gonev, which nothing there has", faults)
+        self.assertFalse(any("sin_" in fault for fault in faults))
+
     def test_nothing_to_check_is_a_failure(self):
         (self.folder / "text").write_text("no library")
         self.assertEqual(check_symbols.main([str(self.folder)]), 1)
