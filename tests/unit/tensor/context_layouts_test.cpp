@@ -2,7 +2,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "ebb/memory/simulated_device.hpp"
 #include "ebb/tensor/tensor.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
@@ -138,10 +137,8 @@ TEST_F(Layouts, BecomeDenseForGoodAndLetTheirBaseGo) {
 
 // The record of its data may have been that of a tensor which another stream used.
 TEST(LayoutsOnStreams, WhatBecomesDenseIsNobodysOnOtherStreams) {
-  OpenDevice device({.kind = DeviceKind::kCustom,
-                     .name = "layouts on streams",
-                     .heap = std::make_unique<SimulatedDevice>(
-                         SimulatedDeviceOptions{.capacity = 4 << 20, .backed = true})});
+  OpenDevice device(
+      {.kind = DeviceKind::kSimulated, .name = "layouts on streams", .capacity = 4 << 20});
   ContextPtr context = Context::create({.name = "layouts on streams"});
   const StreamId stream = device->heap()->create_stream();
   const auto make = [&] { return context->make({.device = device.get(), .shape = {2, 3}}); };
