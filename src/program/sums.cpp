@@ -15,6 +15,7 @@ namespace {
 using ops::op_id;
 
 constexpr std::size_t kLeastTerms = 4;
+constexpr std::size_t kDeepest = 4096;  // additions within one another: each is a call
 constexpr std::size_t kNoStep = ~std::size_t{0};
 
 class Summer {
@@ -24,7 +25,8 @@ class Summer {
         steps_(steps),
         maker_(plan.likeness.size(), kNoStep),
         uses_(plan.likeness.size()),
-        gone_(steps.size()) {
+        gone_(steps.size()),
+        other_(steps.size()) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       for (const Slot slot : plan.slots_in(steps[i].inputs)) {
         if (slot != kNoSlot) ++uses_[slot];
@@ -54,7 +56,7 @@ class Summer {
   const Shape& shape_of(Slot slot) const { return plan_.likeness[slot].shape; }
 
   bool is_sum(std::size_t i) const {
-    if (steps_[i].op != op_id("Add") || gone_[i]) return false;
+    if (steps_[i].op != op_id("Add") || gone_[i] || other_[i]) return false;
     const auto operands = plan_.slots_in(steps_[i].inputs);
     return std::ranges::all_of(operands, [&](Slot slot) {
       return shape_of(slot) == shape_of(result_of(i)) && uses_[slot] == 1 &&
@@ -73,14 +75,15 @@ class Summer {
            plan_.likeness[result_of(i)].dtype == DType::kFloat32;
   }
 
-  bool collect(std::size_t i, Sum& sum) const {
+  bool collect(std::size_t i, Sum& sum, std::size_t depth = 0) {
     for (const Slot slot : plan_.slots_in(steps_[i].inputs)) {
       const std::size_t maker = maker_[slot];
       if (is_term(maker)) {
         sum.products.push_back(maker);
-      } else if (is_sum(maker) && collect(maker, sum)) {
+      } else if (depth < kDeepest && is_sum(maker) && collect(maker, sum, depth + 1)) {
         sum.additions.push_back(maker);
       } else {
+        other_[i] = true;
         return false;
       }
     }
@@ -141,7 +144,7 @@ class Summer {
   std::vector<Step>& steps_;
   std::vector<std::size_t> maker_;  // by slot
   std::vector<int> uses_;
-  std::vector<bool> gone_;
+  std::vector<bool> gone_, other_;  // other_: a sum of more than products
   std::vector<Taken> sums_;
 };
 

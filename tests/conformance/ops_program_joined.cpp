@@ -162,5 +162,23 @@ TEST_F(JoinedPrograms, SumsOfProductsHoldNoMore) {
   expect_same(run(program, x), f(x));
 }
 
+// As many additions within one another as would not fit a stack; and as many that are of something else.
+TEST_F(JoinedPrograms, LongSumsAreTakenInParts) {
+  constexpr int kMany = 100000;
+  const Tensors x{numbers({1, 2}, 1), numbers({2, 2}, 2)};
+  for (const bool products : {true, false}) {
+    const auto f = [&](const Tensors& in) -> Tensors {
+      const auto term = [&] {
+        return products ? ops::batch_mat_mul(in[0], in[0], {.transpose_a = true}) : in[1];
+      };
+      Tensor sum = term();
+      for (int i = 0; i < kMany; ++i) sum = sum + term();
+      return {sum};
+    };
+    const Program program = recorded(x, f);
+    expect_near(run(program, x), f(x));
+  }
+}
+
 }  // namespace
 }  // namespace ebb::test
