@@ -13,6 +13,7 @@
 // input; other inputs have that shape, its last extents, or one element.
 #pragma once
 
+#include "ebb/ops/run.hpp"
 #include "ops/op_call.hpp"
 
 namespace ebb::ops {
@@ -24,6 +25,10 @@ inline constexpr std::size_t kMostChainSteps = 16, kMostChainInputs = 16;
 
 // What the table does not have; null: it is none of these.
 const OpSpec* find_program_op(OpId op) noexcept;
+
+// ebb::ops::run, which refuses these, for the steps of a program.
+std::size_t run_in_program(const RunPlace& place, OpId op, std::span<const Handle> inputs,
+                           std::span<const double> attributes, std::span<OpResult> results);
 
 // 1 or 2, how many operands it takes in a chain; 0: it is not for chains.
 int chain_operands(OpId op) noexcept;

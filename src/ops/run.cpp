@@ -19,7 +19,6 @@ constinit std::array<std::atomic<const KernelTable*>, kDeviceKinds> tables{};
 const OpSpec& known(OpId op) {
   const OpSpec* spec = find_op(op);
   if (spec == nullptr) {
-    if (const OpSpec* of_programs = find_program_op(op)) return *of_programs;
     raise(ErrorKind::kInvalidArgument, "[run] {} names no operation of this build's table", op);
   }
   return *spec;
@@ -161,12 +160,9 @@ std::size_t run_settled(const RunPlace& place, const OpSpec& spec, const Meaning
   }
 }
 
-}  // namespace
-
-std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
-                std::span<const double> attributes, std::span<OpResult> results) {
-  const OpSpec& spec = known(op);
-  const MeaningTable::Row& row = meanings()[op];
+std::size_t run_heard(const RunPlace& place, const OpSpec& spec, std::span<const Handle> inputs,
+                      std::span<const double> attributes, std::span<OpResult> results) {
+  const MeaningTable::Row& row = meanings()[spec.id];
   if (row.meaning == nullptr) [[unlikely]] {
     raise(ErrorKind::kUnsupported, "[{}] not built: this build does not know what it means",
           spec.name);
@@ -181,6 +177,19 @@ std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
     listener->failed();
     throw;
   }
+}
+
+}  // namespace
+
+std::size_t run(const RunPlace& place, OpId op, std::span<const Handle> inputs,
+                std::span<const double> attributes, std::span<OpResult> results) {
+  return run_heard(place, known(op), inputs, attributes, results);
+}
+
+std::size_t run_in_program(const RunPlace& place, OpId op, std::span<const Handle> inputs,
+                           std::span<const double> attributes, std::span<OpResult> results) {
+  const OpSpec* spec = find_program_op(op);
+  return run_heard(place, spec != nullptr ? *spec : known(op), inputs, attributes, results);
 }
 
 void write(const Context& context, Handle tensor, std::span<const std::byte> bytes) {

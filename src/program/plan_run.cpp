@@ -67,8 +67,8 @@ void PlanRun::step(const Step& step) {
     operands_[i] = inputs[i] == kNoSlot ? 0 : handles_[inputs[i]];
   }
   const std::size_t count =
-      ops::run(place_, step.op, {operands_.data(), inputs.size()},
-               plan_.attributes_in(step.attributes), {results_.data(), made.size()});
+      ops::run_in_program(place_, step.op, {operands_.data(), inputs.size()},
+                          plan_.attributes_in(step.attributes), {results_.data(), made.size()});
   for (std::size_t i = 0; i < count; ++i) {
     handles_[made[i]] = results_[i].handle;
     owned_[made[i]] = 1;

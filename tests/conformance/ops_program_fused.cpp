@@ -209,6 +209,17 @@ TEST_F(FusedPrograms, GiveTheSameBitsWhateverTheyAre) {
   }
 }
 
+// They are for programs: nobody can ask for them by number.
+TEST_F(FusedPrograms, OperationsOfProgramsAreNotInTheTable) {
+  const Tensor x = numbers({4}, 1);
+  const std::array<Handle, 2> inputs{x.handle(), x.handle()};
+  std::array<ops::OpResult, 1> results;
+  for (const ops::OpId op : {ops::kChain, ops::kNormFactors}) {
+    EXPECT_ERROR(ops::run(session_.place(), op, inputs, {}, results), kInvalidArgument,
+                 "names no operation");
+  }
+}
+
 // Whoever forges a code gets an error.
 TEST_F(FusedPrograms, RefuseCodesThatAreNone) {
   const Tensor x = numbers({4}, 1), y = numbers({3}, 2), whole = tensor({1, 2}, {2});
@@ -216,7 +227,8 @@ TEST_F(FusedPrograms, RefuseCodesThatAreNone) {
   const auto run_code = [&](std::vector<double> code, std::vector<Handle> inputs) {
     code.insert(code.begin(), static_cast<double>(code.size()));
     std::array<ops::OpResult, 16> results;
-    const std::size_t count = ops::run(session_.place(), ops::kChain, inputs, code, results);
+    const std::size_t count =
+        ops::run_in_program(session_.place(), ops::kChain, inputs, code, results);
     for (std::size_t i = 0; i < count; ++i) context_.dispose(results[i].handle);
     return count;
   };

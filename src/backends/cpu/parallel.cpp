@@ -33,6 +33,9 @@ constexpr std::chrono::microseconds kUntilAsleep{150};
 // Below it an item is no element but a row, an image: how much work it is, nobody knows here.
 constexpr std::int64_t kLeastOfElements = 1024;
 
+#if defined(__SANITIZE_THREAD__)
+double patience() { return 1; }  // its threads are new for each loop
+#else
 // From asleep to the end of an empty loop; the least of a few, because others use the cores too.
 Clock::duration time_to_wake(int threads) {
   const auto nothing = [](void*) {};
@@ -52,16 +55,13 @@ Clock::duration time_to_wake(int threads) {
 // By how much the work of a loop over elements must exceed its grain to be worth the team: more than
 // 1 where a sleeping thread takes long to wake. Measured once in a process; takes about 1 ms.
 double patience() {
-#if defined(__SANITIZE_THREAD__)
-  return 1;  // its threads are new for each loop
-#else
   static const double measured = [] {
     const std::chrono::duration<double, std::micro> wake = time_to_wake(Team::available());
     return std::clamp(wake / kUsualWake, 1.0, kMostPatience);
   }();
   return measured;
-#endif
 }
+#endif
 
 bool is_worth_waking(std::int64_t count, std::int64_t grain) {
   return grain < kLeastOfElements ||
