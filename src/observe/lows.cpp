@@ -46,6 +46,8 @@ namespace {
 
 // Fewer say nothing.
 constexpr std::size_t kLeastPoints = 6;
+// So many are growth also where most windows are like the one before: a leak may be slow.
+constexpr double kEnoughRises = 8;
 
 struct Points {
   std::vector<double> x, y;  // windows, and their lows
@@ -71,8 +73,8 @@ double mean_of(const std::vector<double>& values) {
 }  // namespace
 
 // A straight line through the lows. It is called growth where the line rises by enough, explains
-// most of what there is to see, and the lows of most windows are higher than those before: a step
-// (a model that is loaded, a cache that fills) is none.
+// most of what there is to see, and lows that change are often higher than those before: one step (a
+// model that is loaded, a cache that fills) is none.
 Growth growth_of(const std::vector<double>& lows, std::uint64_t width_ns, double least,
                  const std::vector<bool>& collected) {
   Growth growth;
@@ -87,18 +89,20 @@ Growth growth_of(const std::vector<double>& lows, std::uint64_t width_ns, double
   const auto& [x, y] = points;
   const double mean_x = mean_of(x), mean_y = mean_of(y);
   double xx = 0, xy = 0, yy = 0;
-  std::size_t rises = 0;
+  double rises = 0, changes = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
     const double dx = x[i] - mean_x, dy = y[i] - mean_y;
     xx += dx * dx;
     xy += dx * dy;
     yy += dy * dy;
     rises += i > 0 && y[i] > y[i - 1] ? 1 : 0;
+    changes += i > 0 && y[i] != y[i - 1] ? 1 : 0;
   }
   const double slope = xy / xx, rise = slope * (x.back() - x.front());
   growth.per_second = slope * 1e9 / static_cast<double>(width_ns);
   growth.growing = rise >= least && rise >= mean_y * 0.05 && xy * xy >= 0.75 * xx * yy &&
-                   static_cast<double>(rises) >= 0.4 * static_cast<double>(y.size() - 1);
+                   rises >= 0.4 * changes &&
+                   rises >= std::min(0.4 * static_cast<double>(y.size() - 1), kEnoughRises);
   return growth;
 }
 

@@ -122,6 +122,16 @@ TEST(Growth, LooksAtWindowsWithACollectionWhereThereAreEnough) {
   EXPECT_EQ(growth_of(leak, 1'000'000'000, 1000, few).growing, false);
 }
 
+TEST(Growth, SeesALeakThatIsSlowerThanItsWindows) {
+  std::vector<double> slow, steps;
+  for (int i = 0; i < 100; ++i) {
+    slow.push_back(1e6 * (i / 6));    // one more in every sixth window
+    steps.push_back(1e7 * (i / 30));  // three models, one after the other
+  }
+  EXPECT_TRUE(growth_of(slow, 100'000'000, 1000).growing);
+  EXPECT_FALSE(growth_of(steps, 100'000'000, 1000).growing);
+}
+
 TEST(Growth, SaysNothingOfTooFewWindows) {
   EXPECT_FALSE(growth_of({}, 1, 0).growing);
   EXPECT_FALSE(growth_of({1, 2, 3}, 1, 0).growing);
