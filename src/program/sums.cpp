@@ -15,7 +15,6 @@ namespace {
 using ops::op_id;
 
 constexpr std::size_t kLeastTerms = 4;
-constexpr std::size_t kDeepest = 4096;  // additions within one another: each is a call
 constexpr std::size_t kNoStep = ~std::size_t{0};
 
 class Summer {
@@ -26,7 +25,7 @@ class Summer {
         maker_(plan.likeness.size(), kNoStep),
         uses_(plan.likeness.size()),
         gone_(steps.size()),
-        other_(steps.size()) {
+        whole_(steps.size()) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       for (const Slot slot : plan.slots_in(steps[i].inputs)) {
         if (slot != kNoSlot) ++uses_[slot];
@@ -36,12 +35,13 @@ class Summer {
     for (const Slot slot : plan.outputs) uses_[slot] += 2;  // it must stay
   }
 
-  // Last to first: the whole of a sum is met before its parts.
   void merge() {
+    for (std::size_t i = 0; i < steps_.size(); ++i) whole_[i] = is_sum(i);
+    // Last to first: the whole of a sum is met before its parts.
     for (std::size_t i = steps_.size(); i-- > 0;) {
-      if (!is_sum(i)) continue;
-      Sum sum;
-      if (collect(i, sum) && sum.products.size() >= kLeastTerms) take(i, sum);
+      if (!whole_[i] || gone_[i]) continue;
+      Sum sum = collect(i);
+      if (sum.products.size() >= kLeastTerms) take(i, sum);
     }
     apply();
   }
@@ -55,19 +55,19 @@ class Summer {
   Slot result_of(std::size_t i) const { return plan_.slots_in(steps_[i].results)[0]; }
   const Shape& shape_of(Slot slot) const { return plan_.likeness[slot].shape; }
 
+  // Of products, or of such sums: known of those before it.
   bool is_sum(std::size_t i) const {
-    if (steps_[i].op != op_id("Add") || gone_[i] || other_[i]) return false;
-    const auto operands = plan_.slots_in(steps_[i].inputs);
-    return std::ranges::all_of(operands, [&](Slot slot) {
+    if (steps_[i].op != op_id("Add")) return false;
+    return std::ranges::all_of(plan_.slots_in(steps_[i].inputs), [&](Slot slot) {
       return shape_of(slot) == shape_of(result_of(i)) && uses_[slot] == 1 &&
-             maker_[slot] != kNoStep;
+             maker_[slot] != kNoStep && (is_term(maker_[slot]) || whole_[maker_[slot]]);
     });
   }
 
   // a' b of two matrices that lie as they are multiplied: rows of both can be put below one another.
   bool is_term(std::size_t i) const {
     const Step& step = steps_[i];
-    if (step.op != op_id("BatchMatMul") || gone_[i]) return false;
+    if (step.op != op_id("BatchMatMul")) return false;
     const auto flags = plan_.attributes_in(step.attributes);
     const auto factors = plan_.slots_in(step.inputs);
     return flags[0] != 0 && flags[1] == 0 && shape_of(factors[0]).rank() == 2 &&
@@ -75,19 +75,19 @@ class Summer {
            plan_.likeness[result_of(i)].dtype == DType::kFloat32;
   }
 
-  bool collect(std::size_t i, Sum& sum, std::size_t depth = 0) {
-    for (const Slot slot : plan_.slots_in(steps_[i].inputs)) {
-      const std::size_t maker = maker_[slot];
-      if (is_term(maker)) {
-        sum.products.push_back(maker);
-      } else if (depth < kDeepest && is_sum(maker) && collect(maker, sum, depth + 1)) {
-        sum.additions.push_back(maker);
-      } else {
-        other_[i] = true;
-        return false;
+  Sum collect(std::size_t i) const {
+    Sum sum;
+    std::vector<std::size_t> left{i};
+    while (!left.empty()) {
+      const std::size_t at = left.back();
+      left.pop_back();
+      for (const Slot slot : plan_.slots_in(steps_[at].inputs)) {
+        const std::size_t maker = maker_[slot];
+        (whole_[maker] ? sum.additions : sum.products).push_back(maker);
+        if (whole_[maker]) left.push_back(maker);
       }
     }
-    return true;
+    return sum;
   }
 
   void take(std::size_t i, Sum& sum) {
@@ -119,15 +119,16 @@ class Summer {
 
   void apply() {
     std::vector<Step> made;
+    auto sum = sums_.rbegin();  // the last was taken first
     for (std::size_t i = 0; i < steps_.size(); ++i) {
-      const auto sum = std::ranges::find(sums_, i, &Taken::at);
-      if (sum != sums_.end()) {
+      if (sum != sums_.rend() && sum->at == i) {
         const Slot a = add_rows(sum->products, 0, made), b = add_rows(sum->products, 1, made);
         made.push_back({.op = op_id("BatchMatMul"),
                         .attributes = append<double>(plan_.attributes, std::array{1.0, 0.0}),
                         .inputs = append<Slot>(plan_.slots, std::array{a, b}),
                         .results = steps_[i].results,
                         .ended = {}});
+        ++sum;
       } else if (!gone_[i]) {
         made.push_back(steps_[i]);
       }
@@ -144,7 +145,7 @@ class Summer {
   std::vector<Step>& steps_;
   std::vector<std::size_t> maker_;  // by slot
   std::vector<int> uses_;
-  std::vector<bool> gone_, other_;  // other_: a sum of more than products
+  std::vector<bool> gone_, whole_;  // whole_: a sum of products and nothing else
   std::vector<Taken> sums_;
 };
 

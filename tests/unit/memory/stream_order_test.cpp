@@ -55,7 +55,7 @@ TEST_F(StreamOrderTest, WhatWasWaitedForIsNotAskedForAgain) {
 TEST(MetadataArenaTest, FillsASegmentToItsEnd) {
   SystemHeap heap;
   MetadataArena arena(heap);
-  constexpr std::size_t kSegment = 8 << 20, kHeader = 16, kFirst = 16;
+  constexpr std::size_t kSegment = 8 << 20, kHeader = 2 * sizeof(void*), kFirst = 16;
   ASSERT_EQ(4 * heap.traits().granule, kSegment);
   ASSERT_NE((arena.make<std::array<std::byte, kFirst>>()), nullptr);
   EXPECT_EQ(arena.bytes(), kSegment);
