@@ -22,7 +22,7 @@ const RUNS = 3;
 const ROUNDS = 500;
 const GOOD_CODE = [
   { name: 'add', figure: 'a small add, reclaim on / without Ebb', calls: 400, goal: 1.1 },
-  { name: 'step', figure: 'a train step, reclaim on / without Ebb', calls: 30, goal: 1.03 },
+  { name: 'step', figure: 'a train step, reclaim on / without Ebb', calls: 5, goal: 1.03 },
 ];
 const HEAPS = [
   { heap: 20, goal: 5 },
