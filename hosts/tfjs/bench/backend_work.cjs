@@ -3,6 +3,7 @@
 const { readFileSync } = require('node:fs');
 const { dirname } = require('node:path');
 const { createRequire } = require('node:module');
+const { dense40 } = require('./support/models.cjs');
 
 const [work, backend] = process.argv.slice(2);
 
@@ -128,17 +129,7 @@ const WORKS = {
   train1024: (tf) => training(tf, dense(tf, [784, 128, 64, 10]), [784], 1024),
   trainConv: (tf) => training(tf, convolutional(tf), [28, 28, 1], 128),
   predict40(tf) {
-    const model = tf.sequential();
-    for (let i = 0; i < 40; i++) {
-      model.add(
-        tf.layers.dense({
-          units: 128,
-          inputShape: [128],
-          activation: 'relu',
-          kernelInitializer: 'ones',
-        }),
-      );
-    }
+    const model = dense40(tf, 'ones');
     const x = tf.ones([1, 128]);
     return () => model.predict(x).dispose();
   },

@@ -3,6 +3,7 @@
 const { createRequire } = require('node:module');
 const { OnnxGraph } = require('./support/onnx.cjs');
 const { mobileNet } = require('./programs.cjs');
+const { dense40: layers40, normalised } = require('./support/models.cjs');
 
 /** { shape, run(x), graph(), onnx }: `onnx` is the shape there, where pictures have their channels first. */
 const NETWORKS = {
@@ -15,17 +16,7 @@ const NETWORKS = {
 const shapeOf = (tensor) => tensor.shape;
 
 function dense40(tf) {
-  const model = tf.sequential();
-  for (let i = 0; i < 40; i++) {
-    model.add(
-      tf.layers.dense({
-        units: 128,
-        inputShape: [128],
-        activation: 'relu',
-        kernelInitializer: 'heNormal',
-      }),
-    );
-  }
+  const model = layers40(tf, 'heNormal');
   const graph = (onnx) => {
     let at = 'x';
     model.layers.forEach((layer, i) => {
@@ -93,10 +84,7 @@ function encoder(tf) {
     up: weight(width, 4 * width),
     down: weight(4 * width, width),
   }));
-  const norm = (x) => {
-    const { mean, variance } = tf.moments(x, -1, true);
-    return x.sub(mean).div(variance.add(1e-5).sqrt());
-  };
+  const norm = (x) => normalised(tf, x);
   const split = (x) => x.reshape([length, heads, width / heads]).transpose([1, 0, 2]);
   const layer = (x, { query, key, value, out, up, down }) => {
     const inner = norm(x);

@@ -2,6 +2,7 @@
 
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
+const { normalised } = require('./support/models.cjs');
 
 const tidily = (tf, step) => () => tf.tidy(() => void step());
 
@@ -100,10 +101,7 @@ function transformer(tf) {
     up: weight(width, 4 * width),
     down: weight(4 * width, width),
   }));
-  const norm = (x) => {
-    const { mean, variance } = tf.moments(x, -1, true);
-    return x.sub(mean).div(variance.add(1e-5).sqrt());
-  };
+  const norm = (x) => normalised(tf, x);
   const attend = (x, { qkv, out }) => {
     const parts = x.reshape([-1, width]).matMul(qkv).reshape([batch, length, 3, heads, -1]);
     const [q, k, v] = parts.transpose([2, 0, 3, 1, 4]).unstack();
