@@ -95,13 +95,18 @@ function(ebb_add_layer layer)
     target_compile_options(${library} PRIVATE ${ebb_cpu_options})
     target_compile_definitions(${library} PRIVATE ${ebb_cpu_definitions})
     # Rounds each product and each sum, as the operations do that it stands for.
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/optimizers_vector.cpp"
-                                PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+    ebb_compile_with(src/backends/cpu/kernels/optimizers_vector.cpp -ffp-contract=off)
   endif()
+  set(alike linked_as_a_whole)
   if(NOT layer MATCHES "^(base|memory|tensor)$")
     # Operations and their loops gain nothing from other files, and cost minutes at link time.
     set_target_properties(${library} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+    set(alike usual)
+    if(layer STREQUAL "backends/cpu")
+      set(alike kernels)
+    endif()
   endif()
+  ebb_precompile_layer(${library} ${alike})
   set_property(GLOBAL APPEND PROPERTY EBB_LAYER_LIBRARIES ${library})
 endfunction()
 
