@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|install|prepare|test|engines|integration|bench|soak|server|asan|demo.
+"""Builds ebb-djl and tests, measures, soaks or shows it: tools/jvm.py build|install|fetch|prepare|test|engines|integration|bench|soak|server|asan|demo.
 
 Java is JAVA_HOME's, or the one on the PATH.
 """
@@ -291,6 +291,13 @@ def jar_with(library: Path, other: Path) -> Path:
     return other
 
 
+def fetch() -> None:
+    """What Maven brings for the build and for the demo."""
+    run(*MAVEN, "-f", PROJECT / "pom.xml", "dependency:resolve-plugins")
+    for djl in (NEWEST, SEED):
+        libraries(djl, "class-path")
+
+
 def prepare() -> None:
     """Everything that the demo runs, fetched and compiled."""
     mnist(), class_path(NEWEST), class_path(SEED)
@@ -307,7 +314,7 @@ def demo() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["build", "install", "prepare", "test", "engines", "integration", "bench", "soak", "server", "asan", "demo"])
+    parser.add_argument("what", choices=["build", "install", "fetch", "prepare", "test", "engines", "integration", "bench", "soak", "server", "asan", "demo"])
     parser.add_argument("--djl", nargs="+", choices=SETS, default=[NEWEST, SEED],
                         help="test, integration, asan: with")
     parser.add_argument("--sources", type=Path, help="integration: a checkout of that DJL")
@@ -319,7 +326,9 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=5, help="asan: how often")
     chosen = parser.parse_args()
     try:
-        if not chosen.built:
+        if chosen.what == "fetch":
+            fetch()
+        elif not chosen.built:
             build("install" if chosen.what == "install" else "package")
         if chosen.what == "test":
             return 0 if all([test(djl) for djl in chosen.djl]) else 1

@@ -6,7 +6,7 @@ const tf = require(BACKEND === 'ebb' ? 'ebb-tfjs/backend' : '@tensorflow/tfjs');
 if (BACKEND === 'wasm') require('@tensorflow/tfjs-backend-wasm');
 const { readMnist } = require('./idx.cjs');
 
-const EPOCHS = Number(process.env.EBB_DEMO_EPOCHS ?? 12);
+const EPOCHS = Number(process.env.EBB_DEMO_EPOCHS ?? 8);
 const BATCH = 64;
 const train = readMnist('train', 12_000);
 const test = readMnist('t10k', 2_000);

@@ -1,7 +1,7 @@
 // The careless training with reclaim off and on: the same program, one flag more. Shows each epoch, draws both
 // runs here and into build/demo/node_mnist.svg.
 //
-//   EBB_DEMO_EPOCHS   how many epochs (12)
+//   EBB_DEMO_EPOCHS   how many epochs (8)
 //   EBB_DEMO_STOP_MB  at how much resident memory a run is stopped (1500); left alone, the run without
 //                     reclaim goes on to the end of wasm's 4 GB, and dies there
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { curveOf, faultsOf, howItEnded, pathFromUser, summary, train } from './t
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..', '..');
-const EPOCHS = Number(process.env.EBB_DEMO_EPOCHS ?? 12);
+const EPOCHS = Number(process.env.EBB_DEMO_EPOCHS ?? 8);
 const STOP_MB = Number(process.env.EBB_DEMO_STOP_MB ?? 1500);
 
 function run(flags) {
