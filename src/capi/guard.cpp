@@ -4,6 +4,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace ebb::capi {
 namespace {
@@ -71,6 +72,9 @@ ebb_status failed() noexcept {
   } catch (const std::bad_alloc&) {
     message = "[ebb] no system memory for Ebb's own records";
     return EBB_OUT_OF_MEMORY;
+  } catch (const std::system_error& error) {  // a thread that cannot be started
+    keep(error.what(), fixed_text(ErrorKind::kDevice));
+    return EBB_DEVICE_ERROR;
   } catch (const std::length_error&) {  // a count that no memory could hold
     message = "[ebb] more was given than there can be";
     return EBB_INVALID_ARGUMENT;

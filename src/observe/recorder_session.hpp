@@ -14,8 +14,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
+#include "ebb/base/error.hpp"
 #include "ebb/memory/trace.hpp"
 #include "memory/event_ring.hpp"
 #include "observe/live_server.hpp"
@@ -59,7 +61,7 @@ class RecorderSession {
     try {
       writer_.emplace(options, source);
       publish();
-      thread_ = std::thread([this] { run(); });
+      start();
     } catch (...) {
       trace::set_recording(false);
       throw;
@@ -135,6 +137,13 @@ class RecorderSession {
   }
 
  private:
+  void start() {
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+      raise(ErrorKind::kDevice, "[record] no thread can be started: {}", error.code().message());
+    }
+  }
   void run() noexcept {
     try {
       std::unique_lock lock(mutex_);
