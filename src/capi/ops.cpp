@@ -53,7 +53,7 @@ ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t op, const
     const std::size_t count = ops::run({.context = maker, .device = *named}, op,
                                        {inputs, input_count}, {attributes, attribute_count}, made);
     named.confirm([&] {
-      for (const ops::OpResult& each : made.first(count)) maker.dispose(each.handle);
+      for (const ops::OpResult& each : made.first(count)) maker.discard(each.handle);
     });
     for (std::size_t i = 0; i < count; ++i) copy_result(made[i], results[i]);
     if (result_count != nullptr) *result_count = count;

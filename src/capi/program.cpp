@@ -146,7 +146,7 @@ ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_han
     runs.run({.context = context, .device = *on}, handles_at(given, given_count, "program_run"),
              made);
     on.confirm([&] {
-      for (const ops::OpResult& each : made) context.dispose(each.handle);
+      for (const ops::OpResult& each : made) context.discard(each.handle);
     });
     for (std::size_t i = 0; i < made.size(); ++i) copy_result(made[i], results[i]);
   });

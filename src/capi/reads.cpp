@@ -87,7 +87,7 @@ ebb_status ebb_tensor_copy_to(ebb_context context, ebb_handle handle, ebb_device
     const NamedDevice named(device);
     const Context maker = context_of(context);
     const ops::OpResult made = ops::copy_to({.context = maker, .device = *named}, handle);
-    named.confirm([&] { maker.dispose(made.handle); });
+    named.confirm([&] { maker.discard(made.handle); });
     copied.handle = made.handle;
     copied.dtype = static_cast<std::uint32_t>(made.dtype);
     copied.rank = static_cast<std::uint32_t>(made.shape.rank());

@@ -90,7 +90,7 @@ ebb_status ebb_tensor_create(ebb_context context, const ebb_tensor_spec* spec, e
     const NamedDevice device(given.device);
     const Context maker = context_of(context);
     const Handle made = maker.make(to_spec(given, &*device, "tensor_create"));
-    device.confirm([&] { maker.dispose(made); });
+    device.confirm([&] { maker.discard(made); });
     result = made;
   });
 }
@@ -111,7 +111,7 @@ ebb_status ebb_tensor_adopt(ebb_context context, const ebb_foreign_spec* spec, e
     const NamedDevice device(given.device);
     const Context adopter = context_of(context);
     const Handle made = adopter.adopt(to_spec(given, &*device));
-    device.confirm([&] { adopter.dispose(made); });
+    device.confirm([&] { adopter.discard(made); });
     result = made;
   });
 }

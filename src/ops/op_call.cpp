@@ -74,10 +74,10 @@ OpCall::OpCall(Place place, const OpSpec& spec, std::span<const Handle> inputs,
 OpCall::~OpCall() {
   if (captured_memory != nullptr) [[unlikely]]
     keep_captured();
-  for (const MadeTensor& made : workspaces_) place_.context.dispose(made.handle);
+  for (const MadeTensor& made : workspaces_) place_.context.discard(made.handle);
   if (committed_) return;
   for (std::size_t i = 0; i < output_count_; ++i) {
-    if (output(i).handle != 0) place_.context.dispose(output(i).handle);
+    if (output(i).handle != 0) place_.context.discard(output(i).handle);
   }
 }
 

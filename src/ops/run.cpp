@@ -260,7 +260,7 @@ OpResult copy_to(const RunPlace& place, Handle tensor) {
   try {
     return copy_made(place, from, made);
   } catch (...) {
-    place.context.dispose(made.handle);
+    place.context.discard(made.handle);
     throw;
   }
 }

@@ -59,7 +59,7 @@ Handle Context::share(Handle handle, RegionId region) const {
   try {
     copy_hook(handle, made);
   } catch (...) {
-    body_->dispose(id_, made);
+    body_->discard(id_, made);
     throw;
   }
   return made;
@@ -71,6 +71,7 @@ void Context::rebook(Handle handle, Device* device, std::uint64_t bytes) const {
   body_->rebook(id_, handle, device, bytes);
 }
 bool Context::dispose(Handle handle) const { return body_->dispose(id_, handle); }
+void Context::discard(Handle handle) const noexcept { body_->discard(id_, handle); }
 std::uint64_t Context::end_all(std::span<const Handle> handles, Reason reason) const {
   return body_->end_all(id_, handles, reason);
 }

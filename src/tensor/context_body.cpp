@@ -358,6 +358,16 @@ void ContextBody::rebook(ContextId id, Handle handle, Device* device, std::uint6
   return true;
 }
 
+void ContextBody::discard(ContextId id, Handle handle) noexcept {
+  OneEnd batch(kByHost);
+  {
+    const Lock lock(lock_);
+    TensorRecord* const record = serves(id) ? handles_.find_tensor(handle) : nullptr;
+    if (record != nullptr) end(*record, Reason::kDisposed, batch);
+  }
+  batch.carry_out(nullptr);
+}
+
 std::uint64_t ContextBody::end_all(ContextId id, std::span<const Handle> handles, Reason reason) {
   std::uint64_t ended = 0;
   for (auto next = handles.begin(); next != handles.end();) {

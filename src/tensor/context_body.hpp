@@ -37,6 +37,7 @@ class ContextBody {
   Handle adopt(ContextId id, const ForeignSpec& spec);
   void rebook(ContextId id, Handle handle, Device* device, std::uint64_t bytes);
   bool dispose(ContextId id, Handle handle);
+  void discard(ContextId id, Handle handle) noexcept;
   std::uint64_t end_all(ContextId id, std::span<const Handle> handles, Reason reason);
   void made_at(ContextId id, Handle handle, SiteId site);
   TensorInfo describe(ContextId id, Handle handle);

@@ -20,11 +20,7 @@ Tensor::Tensor(const Tensor& other) : context_(other.context_) {
 }
 
 Tensor::~Tensor() {
-  if (handle_ == 0) return;
-  try {
-    context_.dispose(handle_);
-  } catch (const Error&) {  // its context has ended, and took it along
-  }
+  if (handle_ != 0) context_.discard(handle_);
 }
 
 Device& Tensor::device() const { return *described(context_, handle_).device; }

@@ -4,8 +4,11 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "capi/capi_fixture.hpp"
 #include "ebb.h"
 
 namespace {
@@ -44,6 +47,43 @@ class CapiOps : public testing::Test {
   ebb_device device_ = 0;
   ebb_context context_ = 0;
 };
+
+// The first result is there when the second finds no room; while the host collects for it, another
+// thread ends the context. What was made has ended with it.
+TEST_F(CapiOps, MayBeUnderWayWhenTheirContextEnds) {
+  constexpr std::size_t kMany = 400'000;  // 1.6 MB
+  TestHost host;
+  const ebb_context_options options = host.options("ending");
+  const ebb_context kept = context_;
+  ASSERT_OK(ebb_context_create(&options, &context_));
+  const ebb_context ending = std::exchange(context_, kept);
+  ebb_reclaim_set(1);
+  EXPECT_OK(ebb_device_set_budget(device_, 4 << 20, EBB_BUDGET_HARD));
+  std::vector<std::thread> others;
+  host.in_collect = [&] {
+    if (!others.empty()) return;
+    others.emplace_back([&] { EXPECT_OK(ebb_context_destroy(ending)); });
+    std::thread([&] {
+      auto memory = sized<ebb_memory>();
+      while (ebb_memory_read(ending, 0, &memory) == EBB_OK) std::this_thread::yield();
+    }).join();
+  };
+  context_ = ending;
+  const ebb_handle x = vector(std::vector<float>(kMany, 1.0f));
+  context_ = kept;
+  const double attributes[] = {kMany, 1};
+  std::array<ebb_op_result, 2> results{};
+  const ebb_status status = ebb_op_run(ending, device_, ebb_op_find("TopK"), &x, 1, attributes, 2,
+                                       results.data(), results.size(), nullptr);
+  for (std::thread& each : others) each.join();
+  ebb_reclaim_set(0);
+  if (status == EBB_UNSUPPORTED) {  // a build without kernels
+    EXPECT_OK(ebb_context_destroy(ending));
+    return;
+  }
+  EXPECT_EQ(status, EBB_STALE_HANDLE) << ebb_last_error();
+  EXPECT_FALSE(others.empty()) << "nobody collected";
+}
 
 // A host never sees the strides unless it asks for them.
 TEST_F(CapiOps, ViewsAreReadHeldAndReshapedInRowMajorOrder) {

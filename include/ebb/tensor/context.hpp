@@ -77,6 +77,8 @@ class Context {
   void rebook(Handle handle, Device* device, std::uint64_t bytes) const;
   // False if it had ended already. Throws for a name that never was.
   bool dispose(Handle handle) const;
+  // The same where nobody wants it any more: what has ended, with its context or before, stays so.
+  void discard(Handle handle) const noexcept;
   // Ends what the host has ended itself, for the reason it gives; it is not told of them. Names
   // that have ended, or never were, are skipped. How many have ended.
   std::uint64_t end_all(std::span<const Handle> handles, Reason reason) const;

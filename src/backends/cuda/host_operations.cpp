@@ -28,7 +28,7 @@ class HostTensor {
   HostTensor(HostTensor&& other) noexcept
       : context_(other.context_), handle_(std::exchange(other.handle_, 0)) {}
   ~HostTensor() {
-    if (handle_ != 0) context_.dispose(handle_);
+    if (handle_ != 0) context_.discard(handle_);
   }
   HostTensor& operator=(HostTensor&&) = delete;
 
