@@ -35,7 +35,7 @@ class ContextBody::EndBatch {
   void count_bytes(std::uint64_t bytes) noexcept { drained_.bytes += bytes; }
   const Drained& drained() const noexcept { return drained_; }
 
-  // Without the lock.
+  // Once, without the lock.
   void carry_out(Host* host) {
     for (std::size_t i = 0; i < freed_count_; ++i) {
       const Freed& freed = freed_[i];
@@ -46,7 +46,6 @@ class ContextBody::EndBatch {
       }
     }
     if (ended_count_ != 0 && host != nullptr) host->end({ended_, ended_count_});
-    freed_count_ = ended_count_ = 0;
   }
 
  protected:

@@ -2,6 +2,7 @@
 #include <thread>
 #include <vector>
 
+#include "ebb/memory/simulated_device.hpp"
 #include "unit/tensor/context_fixture.hpp"
 
 namespace ebb::test {
@@ -55,6 +56,23 @@ TEST_F(Budget, AtMostTenSitesAreNamed) {
       ++named;
     EXPECT_EQ(named, 10u);
   }
+}
+
+// Memory that has ended is in use until the device is done with it; nobody collects for that.
+TEST_F(Budget, WhatTheDeviceStillWorksOnIsWaitedFor) {
+  auto& device = dynamic_cast<SimulatedDevice&>(*cpu->heap());
+  const StreamId stream = device.create_stream();
+  const Handle used = make({12 * kMegabyte});
+  StorageRef memory = context->hold(used);
+  memory.note_use(stream);
+  device.submit(stream, {{memory.data().data(), memory.data().size()}}, 1000);
+  memory.reset();
+  context->dispose(used);
+  EXPECT_NO_THROW(make({12 * kMegabyte}));
+  EXPECT_TRUE(host.collections.empty());
+  EXPECT_TRUE(device.violations().empty());
+  device.finish();
+  device.destroy_stream(stream);
 }
 
 TEST_F(Budget, ARequestThatDoesNotFitClimbsTheLadder) {

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "ebb/memory/simulated_device.hpp"
 #include "ebb/tensor/tensor.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
@@ -159,7 +160,12 @@ TEST(LayoutsOnStreams, WhatBecomesDenseIsNobodysOnOtherStreams) {
   const Handle other = make();
   StorageRef held = context->hold(other);
   held.note_use(stream);  // takes the note that was given back
+  auto& simulated = dynamic_cast<SimulatedDevice&>(*device->heap());
+  simulated.submit(stream, {}, 100);
   context->dispose(turned);
+  EXPECT_EQ(device->pool().stats().pending, 0u) << "it waits for what another tensor is used for";
+  simulated.finish();
+  device->pool().wait_pending();
   held.reset();
   context->dispose(other);
   device->pool().wait_pending();

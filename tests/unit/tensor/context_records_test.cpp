@@ -100,34 +100,6 @@ TEST_F(FewNames, WhereNoneIsBornTheHostDoesNotCollectForThem) {
   EXPECT_LE(host.collections.size(), before + 1);
 }
 
-// A name was taken for it, and is given back as it was found.
-TEST_F(ContextTest, ATensorForWhoseDataThereIsNoRecordLeavesNothing) {
-  auto& records = SlotSpace<Storage>::stock();
-  const std::size_t most = records.most();
-  records.set_most(records.taken() + 1);
-  std::vector<Handle> all;
-  try {
-    while (true) all.push_back(make({}));
-  } catch (const OutOfMemory&) {
-  }
-  ASSERT_FALSE(all.empty());
-  context->dispose(all.back());
-  const Handle waits = make({});
-  StorageRef held = context->hold(waits);
-  Context::orphan(waits);
-  static_cast<void>(context->memory());  // takes the notice: it waits
-  context->dispose(waits);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_ERROR(make({}), kOutOfMemory, "no");
-    EXPECT_NO_THROW(Context::audit());
-    EXPECT_EQ(context->memory().orphans, 0u);
-  }
-  held.reset();
-  EXPECT_NO_THROW(make({}));
-  context.reset();
-  records.set_most(most);
-}
-
 // The budget may be passed, but there is no name: an error, and soon.
 TEST_F(FewNames, ASoftBudgetDoesNotMakeMore) {
   OpenDevice soft(DeviceOptions{.name = "soft", .budget = 64 << 20, .mode = BudgetMode::kSoft});
