@@ -115,6 +115,10 @@ LiveAnswer asked(const observe::OwnFolder& folder, std::int64_t pid, std::string
   std::array<char, 4096> bytes;
   while (answer.size() < kMostAnswer && answer.find('\n') == std::string::npos) {
     const ssize_t got = receive(connection.number(), bytes, file);
+    if (got < 0 && errno == EAGAIN) {
+      raise(ErrorKind::kDevice, "[live] process {} does not answer: it was stopped, or is held up",
+            pid);
+    }
     if (got <= 0) gone();
     answer.append(bytes.data(), static_cast<std::size_t>(got));
   }

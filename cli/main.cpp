@@ -4,8 +4,11 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -35,14 +38,19 @@ constexpr int kFound = 1, kFailed = 2;
 
 std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) raise(ErrorKind::kDevice, "[ebb] cannot read {}", path);
+  if (!in || std::filesystem::is_directory(path))
+    raise(ErrorKind::kDevice, "[ebb] cannot read {}", path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // To the terminal, or to a file that appears when it is complete.
 void deliver(const std::string& text, const std::string& path) {
   if (path.empty() || path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (!whole || std::fflush(stdout) != 0) {
+      raise(ErrorKind::kDevice, "[ebb] what it says could not be written: {}",
+            std::strerror(errno));
+    }
     return;
   }
   FileDraft draft(path, "ebb");
@@ -123,6 +131,10 @@ struct CheckOptions {
 
 int check(const CheckOptions& options) {
   const Analysis analysis(options.file);
+  const observe::Replay& replay = analysis.replay;
+  if (!analysis.read.ended && replay.events() == 0 && replay.counters().empty()) {
+    raise(ErrorKind::kInvalidArgument, "[check] {} ends before anything is in it", options.file);
+  }
   if (!options.write_baseline.empty()) deliver(baseline_of(analysis), options.write_baseline);
   std::vector<Finding> findings;
   const auto add = [&](std::vector<Finding> more) {

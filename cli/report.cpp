@@ -26,6 +26,14 @@ class Lines {
   std::string text_;
 };
 
+// So many places that grow are told one by one; the table has the others.
+constexpr std::size_t kMostGrowing = 20;
+
+std::string_view mode_text(observe::Mode mode) {
+  if (mode == observe::Mode::kCounters) return "counters";
+  return mode == observe::Mode::kSampled ? "sampled" : "full";
+}
+
 double reclaimed(const Analysis& analysis) {
   return static_cast<double>(
       analysis.books.ended_bytes[static_cast<std::size_t>(Reason::kReclaimed)]);
@@ -104,7 +112,7 @@ void table(const Analysis& analysis, std::size_t top, Lines& lines) {
 std::string verdict(const Analysis& analysis) {
   const std::string back = fmt::format("{} given back", format_amount(reclaimed(analysis)));
   const double level = analysis.total.level;
-  if (analysis.replay.events() == 0) return "no tensors were recorded\n";
+  if (analysis.replay.events() == 0 && analysis.peak == 0) return "no tensors were recorded\n";
   if (analysis.too_short()) {
     return fmt::format("{} at the end ({}). Too short to tell growth: {:.2f} s of at least 1 s\n",
                        format_amount(level), back, analysis.seconds);
@@ -116,9 +124,15 @@ std::string verdict(const Analysis& analysis) {
                                        format_amount(level), back)
                          : fmt::format("flat at {} ({})", format_amount(level), back);
   text += '\n';
-  for (const Place* place : growing) text += "  " + grows(*place) + '\n';
+  const std::size_t told = std::min(growing.size(), kMostGrowing);
+  for (std::size_t i = 0; i < told; ++i) text += "  " + grows(*growing[i]) + '\n';
+  if (growing.size() > told) {
+    text += fmt::format("  and {} more places grow\n", format_count(double(growing.size() - told)));
+  }
   if (analysis.total.growing && growing.empty()) {
-    text += "  no place stands out: record in mode full to see every one\n";
+    text += analysis.replay.mode() == observe::Mode::kFull
+                ? "  no place stands out: it grows at many, at each by little\n"
+                : "  no place stands out: record in mode full to see every one\n";
   }
   return text;
 }
@@ -172,6 +186,7 @@ std::string report_json(const Analysis& analysis, std::size_t top) {
   json.member("ended", analysis.read.ended);
   json.member("program_ended", analysis.replay.program_ended());
   json.member("sampled", analysis.replay.sampled());
+  json.member("mode", mode_text(analysis.replay.mode()));
   json.member("growing", analysis.total.growing || !analysis.growing().empty());
   json.member("growth_per_second", analysis.total.per_second);
   json.member("level", analysis.total.level);

@@ -85,7 +85,7 @@ std::string process_line(const Analysis& analysis) {
 }
 
 std::string state_line(const Analysis& analysis) {
-  if (analysis.replay.events() == 0) return "no tensors so far";
+  if (analysis.replay.events() == 0 && analysis.peak == 0) return "no tensors so far";
   if (analysis.too_short()) return "too early to tell growth";
   if (analysis.growing().empty() && !analysis.total.growing) {
     return "flat at " + format_amount(analysis.total.level);

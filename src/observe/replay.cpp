@@ -32,6 +32,10 @@ std::string Replay::fact(std::string_view name) const {
   return found == meta_.end() ? std::string() : found->second;
 }
 
+Mode Replay::mode() const {
+  return static_cast<Mode>(std::strtoul(fact("mode").c_str(), nullptr, 10));
+}
+
 const std::string& Replay::site_text(std::uint32_t site) const {
   static const std::string none;
   const auto found = texts_.find(site);
@@ -46,7 +50,8 @@ void Replay::on_meta(const Meta& meta) {
     meta_["unix_ns"] = unix_ns;
     meta_["steady_ns"] = steady_ns;
   }
-  sampled_ = fact("mode") == std::to_string(static_cast<int>(Mode::kSampled));
+  sampled_ = mode() == Mode::kSampled;
+  without_events_ = mode() == Mode::kCounters;
   sample_bytes_ = std::strtoull(fact("sample_bytes").c_str(), nullptr, 10);
 }
 
@@ -123,6 +128,7 @@ Replay Replay::from_here() const {
   Replay next;
   next.meta_ = meta_;
   next.sampled_ = sampled_;
+  next.without_events_ = without_events_;
   next.sample_bytes_ = sample_bytes_;
   next.tensors_ = tensors_;
   next.storages_ = storages_;
@@ -290,7 +296,7 @@ void Replay::add_live(std::uint64_t name, const Storage& storage, double sign, d
   SiteBooks& site = site_books(storage.site);
   site.live_bytes += bytes * storage.weight;
   live_bytes_ += bytes;
-  if (runs()) {
+  if (runs() && !without_events_) {
     site.lows.set(window_, site.live_bytes);
     total_.set(window_, live_bytes_);
     note_peak();
@@ -398,6 +404,11 @@ void Replay::on_counters(const Counters& counters) {
   if (!counters_.empty() && counters.time <= counters_.back().time) return;
   pass(counters.time);
   counters_.push_back(counters);
+  if (!without_events_ || !runs()) return;
+  double in_use = 0;
+  for (const DeviceCounters& each : counters.devices) in_use += static_cast<double>(each.in_use);
+  total_.set(window_, in_use);
+  peak_ = std::max(peak_, in_use);
 }
 
 void Replay::on_mark(std::uint64_t time, std::string_view text) {

@@ -87,6 +87,8 @@ class Replay : public RecordingVisitor {
   const Lows& total() const noexcept { return total_; }
   double peak() const noexcept { return peak_; }
 
+  // As it is now.
+  Mode mode() const;
   bool sampled() const noexcept { return sampled_; }
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t lost() const noexcept { return lost_; }
@@ -155,6 +157,7 @@ class Replay : public RecordingVisitor {
 
   Meta meta_;
   bool sampled_ = false;
+  bool without_events_ = false;  // mode counters: what all tensors take is what devices have in use
   std::uint64_t sample_bytes_ = 0;
   std::map<std::uint8_t, DeviceEntry> devices_;
   std::unordered_map<std::uint32_t, std::string> texts_;

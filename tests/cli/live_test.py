@@ -87,6 +87,17 @@ class Live(unittest.TestCase):
         self.assertTrue(second["growing"])
         self.assertEqual(second["places"][0]["line"], 42)
 
+    def test_one_that_is_stopped_keeps_nobody_waiting(self):
+        process = self.leaking()
+        process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        done = self.ebb("report", process.pid)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"does not answer", done.stderr)
+        self.assertLess(time.monotonic() - begun, 20)
+        process.send_signal(signal.SIGCONT)
+        self.assertGreater(self.report(process.pid)["events"], 0)
+
     def test_its_own_output_is_untouched_and_its_files_go_with_it(self):
         process = self.leaking()
         for _ in range(3):

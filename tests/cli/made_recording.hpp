@@ -22,6 +22,7 @@ class MadeRecording final : public observe::LiveSource {
                  .most_bytes = 0,
                  .sample_bytes = 512u << 10},
                 *this),
+        has_events_(mode != observe::Mode::kCounters),
         time_(observe::steady_now()) {}
 
   // Returns its name.
@@ -37,7 +38,7 @@ class MadeRecording final : public observe::LiveSource {
                            .time = time_};
     newest_ = birth.id;
     live_[birth.id] = {.birth = birth, .rank = 2, .dims = {32, 784}};
-    writer_.add(1, birth);
+    if (has_events_) writer_.add(1, birth);
     ++books_.created;
     ++books_.live;
     books_.created_storages.add(bytes);
@@ -55,7 +56,7 @@ class MadeRecording final : public observe::LiveSource {
     event.site = 0;
     event.detail = static_cast<std::uint8_t>(reason);
     event.time = time_;
-    writer_.add(1, event);
+    if (has_events_) writer_.add(1, event);
     --books_.live;
     ++books_.ended[event.detail];
     books_.ended_bytes[event.detail] += event.bytes;
@@ -116,6 +117,7 @@ class MadeRecording final : public observe::LiveSource {
   std::uint64_t next_address_ = 0x7f0000000000;
   Books books_;
   observe::RecordingWriter writer_;
+  bool has_events_;
   std::uint64_t time_;
   std::uint64_t newest_ = 0;
   std::uint64_t next_slot_ = 0;

@@ -1,7 +1,10 @@
 // What the tool says of a server that leaks, and of one that does not.
 #include "cli/report.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "cli/check.hpp"
 #include "cli/made_recording.hpp"
@@ -40,6 +43,47 @@ TEST_F(ReportTest, NamesTheLineThatLeaks) {
   EXPECT_TRUE(has(text, "growing +3.91 MB/s: handle (/srv/app.js:42:7), 2,000 x float32[32,784]"))
       << text;
   EXPECT_TRUE(has(text, "1.95 GB given back")) << text;
+}
+
+TEST_F(ReportTest, CountersAloneTellGrowthAndThePeak) {
+  const auto analysed = [&](std::string_view leak) {
+    const std::string path = folder_ / "counters.ebbrec";
+    MadeRecording recording(path, observe::Mode::kCounters);
+    test::play_server(recording, leak);
+    return Analysis(path);
+  };
+  const Analysis leak = analysed(test::kLeak), clean = analysed("");
+  EXPECT_EQ(leak.replay.events(), 0u);
+  EXPECT_TRUE(leak.total.growing);
+  EXPECT_NEAR(leak.total.per_second, 100 * (40 << 10), 2e5);
+  EXPECT_NEAR(leak.peak, (40 << 20) + 2000.0 * (40 << 10), 1e5);
+  EXPECT_TRUE(has(verdict(leak), "no place stands out: record in mode full")) << verdict(leak);
+  EXPECT_FALSE(check_budget(leak, R"({"peak": "64MB", "growing": true})").empty());
+  EXPECT_EQ(verdict(clean), "flat at 40.0 MB (0 B given back)\n");
+}
+
+TEST_F(ReportTest, ThousandsOfPlacesThatGrowAreToldInAFewLines) {
+  constexpr int kPlaces = 10'000;
+  const auto played = [&](std::uint64_t bytes) {
+    const std::string path = folder_ / "places.ebbrec";
+    MadeRecording recording(path);
+    for (int round = 0; round < 40; ++round) {
+      for (int i = 0; i < kPlaces; ++i) recording.make(fmt::format("f (/a.js:{})", i + 1), bytes);
+      recording.pass_ms(100);
+    }
+    recording.stop();
+    return Analysis(path);
+  };
+  const Analysis much = played(16 << 10);
+  EXPECT_EQ(much.growing().size(), std::size_t{kPlaces});
+  const std::string text = verdict(much);
+  EXPECT_LT(std::ranges::count(text, '\n'), 30);
+  EXPECT_TRUE(has(text, "and 9,980 more places grow")) << text;
+  const Analysis little = played(64);
+  EXPECT_EQ(little.growing().size(), 0u);
+  EXPECT_TRUE(has(verdict(little), "no place stands out: it grows at many, at each by little"));
+  EXPECT_EQ(little.places.size(), std::size_t{kPlaces});
+  for (const Place& place : little.places) EXPECT_EQ(place.live, 40);
 }
 
 TEST_F(ReportTest, WhatComesAfterTheProgramIsNotItsGrowth) {

@@ -110,6 +110,23 @@ class Tool(unittest.TestCase):
         self.assertIn("::error file=/srv/app.js,line=42::memory made here grows", done.stdout.decode())
         self.assertIn("too much", summary.read_text())
 
+    def test_check_does_not_pass_what_it_could_not_look_at(self):
+        budget, cut = self.folder / "budget.json", self.folder / "cut.ebbrec"
+        budget.write_text('{"peak": "1GB"}')
+        cut.write_bytes(self.file("clean").read_bytes()[:40])
+        done = ebb("check", cut, "--budget", budget)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn(b"ends before anything is in it", done.stderr)
+        done = ebb("check", self.file("clean"), "--baseline", self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"cannot read {self.folder}", done.stderr.decode())
+
+    def test_what_cannot_be_written_is_no_success(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([EBB, "report", self.file("leak")], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"No space left", done.stderr)
+
     def test_it_travels_light(self):
         dynamic = subprocess.run(["readelf", "-d", EBB], check=True, capture_output=True, text=True).stdout
         needed = set(re.findall(r"NEEDED.*\[(.*?)\]", dynamic))
