@@ -33,24 +33,6 @@ class Leaving {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-// Memory is one tensor's at a time: names of which many overlap are no addresses. (A few do, where
-// the clock is coarser than the life of a block.)
-bool are_addresses(const std::vector<Block>& blocks) {
-  std::map<std::uint64_t, std::uint64_t> alive;  // begin, end
-  Leaving leaving;
-  std::size_t overlaps = 0;
-  for (const Block& block : blocks) {
-    leaving.until(block.begin, [&](std::uint64_t name) { alive.erase(name); });
-    const auto after = alive.lower_bound(block.name);
-    const bool above = after != alive.end() && after->first < end_of(block);
-    const bool below = after != alive.begin() && std::prev(after)->second > block.name;
-    overlaps += above || below ? 1 : 0;
-    alive[block.name] = end_of(block);
-    leaving.add(block.end, block.name);
-  }
-  return overlaps * 20 <= blocks.size();
-}
-
 void place_by_address(BlockLayout& layout) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> used;
   for (const PlacedBlock& each : layout.blocks) {
@@ -116,6 +98,23 @@ void place_where_there_is_room(BlockLayout& layout) {
 }
 
 }  // namespace
+
+// A few overlap where the clock is coarser than the life of a block.
+bool are_addresses(const std::vector<Block>& blocks) {
+  std::map<std::uint64_t, std::uint64_t> alive;  // begin, end
+  Leaving leaving;
+  std::size_t overlaps = 0;
+  for (const Block& block : blocks) {
+    leaving.until(block.begin, [&](std::uint64_t name) { alive.erase(name); });
+    const auto after = alive.lower_bound(block.name);
+    const bool above = after != alive.end() && after->first < end_of(block);
+    const bool below = after != alive.begin() && std::prev(after)->second > block.name;
+    overlaps += above || below ? 1 : 0;
+    alive[block.name] = end_of(block);
+    leaving.add(block.end, block.name);
+  }
+  return overlaps * 20 <= blocks.size();
+}
 
 std::vector<BlockLayout> laid_out(const std::vector<Block>& blocks) {
   std::map<std::uint8_t, std::vector<Block>> by_device;

@@ -21,6 +21,10 @@ struct BlockLayout {
   std::vector<PlacedBlock> blocks{};     // by the time of their birth
 };
 
+// Memory is one tensor's at a time: names of which many overlap are no addresses.
+// Pre: one device's, by the time of their birth.
+bool are_addresses(const std::vector<Block>& blocks);
+
 // Pre: by the time of their birth, as History has them. One layout a device.
 std::vector<BlockLayout> laid_out(const std::vector<Block>& blocks);
 

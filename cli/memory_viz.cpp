@@ -11,9 +11,6 @@
 namespace ebb::cli {
 namespace {
 
-// A pool's memory is not in a recording block by block; what lives side by side is shown as one.
-constexpr std::uint64_t kGap = 2u << 20;
-
 // Frames of a site are written once.
 class Frames {
  public:
@@ -25,6 +22,7 @@ class Frames {
     }
     out_.begin_list();
     for (const Frame& frame : frames_of(replay_.site_text(site))) {
+      out_.item();
       out_.begin_dict();
       out_.text("filename");
       out_.text(shown(frame.file.empty() ? "??" : frame.file));
@@ -47,12 +45,12 @@ class Frames {
 }  // namespace
 
 void MemoryViz::on_storage(std::uint64_t time, const observe::StorageChange& change) {
-  const Event event{.time = time,
-                    .address = change.name,
-                    .bytes = change.bytes,
-                    .site = change.site,
-                    .device = change.device,
-                    .lives = change.lives};
+  const StorageEvent event{.time = time,
+                           .name = change.name,
+                           .bytes = change.bytes,
+                           .site = change.site,
+                           .device = change.device,
+                           .lives = change.lives};
   if (change.lives) {
     alive_[change.name] = event;
   } else {
@@ -67,14 +65,18 @@ void MemoryViz::on_storage(std::uint64_t time, const observe::StorageChange& cha
 // One snapshot, front to back.
 class MemoryViz::Writer {
  public:
-  explicit Writer(const observe::Replay& replay) : frames_(out_, replay) {}
+  Writer(const observe::Replay& replay, std::span<const StorageEvent> events,
+         std::span<const StorageEvent> alive, std::uint64_t begin)
+      : events_(events), memory_(events, alive), begin_(begin), frames_(out_, replay) {}
 
-  std::string write(const MemoryViz& heard) {
+  std::string write() {
     out_.begin_dict();
     out_.text("segments");
-    write_segments(heard);
+    out_.begin_list();
+    for (const TracedSegment& segment : memory_.segments()) write_segment(segment);
+    out_.end_list();
     out_.text("device_traces");
-    write_traces(heard);
+    write_traces();
     out_.text("allocator_settings");
     out_.begin_dict();
     out_.text("expandable_segments");
@@ -90,32 +92,14 @@ class MemoryViz::Writer {
     out_.number(value);
   }
 
-  void write_segments(const MemoryViz& heard) {
-    std::vector<Event> alive;
-    for (const auto& [name, event] : heard.alive_) alive.push_back(event);
-    std::ranges::sort(alive, {}, [](const Event& e) { return std::pair(e.device, e.address); });
-    out_.begin_list();
-    for (std::span<const Event> left(alive); !left.empty();) {
-      std::size_t count = 1;
-      while (count < left.size() && follows(left[count - 1], left[count])) ++count;
-      write_segment(left.first(count));
-      left = left.subspan(count);
-    }
-    out_.end_list();
-  }
-
-  static bool follows(const Event& before, const Event& next) {
-    const std::uint64_t end = before.address + before.bytes;
-    return next.device == before.device && next.address >= end && next.address - end <= kGap;
-  }
-
-  void write_segment(std::span<const Event> events) {
+  void write_segment(const TracedSegment& segment) {
     std::uint64_t used = 0;
-    for (const Event& each : events) used += each.bytes;
+    for (const Block& each : segment.alive) used += TracedMemory::size_of(each.bytes);
+    out_.item();
     out_.begin_dict();
-    member("device", events[0].device);
-    member("address", events[0].address);
-    member("total_size", events.back().address + events.back().bytes - events[0].address);
+    member("device", segment.device);
+    member("address", segment.begin);
+    member("total_size", segment.end - segment.begin);
     for (const char* name : {"allocated_size", "active_size", "requested_size"}) member(name, used);
     member("stream", 0);
     out_.text("segment_type");
@@ -126,19 +110,26 @@ class MemoryViz::Writer {
     out_.begin_list();
     out_.end_list();
     out_.text("blocks");
-    out_.begin_list();
-    std::uint64_t at = events[0].address;
-    for (const Event& each : events) {
-      if (each.address > at) write_block(at, each.address - at, nullptr);
-      write_block(each.address, each.bytes, &each);
-      at = each.address + each.bytes;
-    }
-    out_.end_list();
+    write_blocks(segment);
     out_.end_dict();
   }
 
+  // Side by side from the beginning of the segment to its end: the viewer counts on it.
+  void write_blocks(const TracedSegment& segment) {
+    out_.begin_list();
+    std::uint64_t at = segment.begin;
+    for (const Block& each : segment.alive) {
+      if (each.name > at) write_block(at, each.name - at, nullptr);
+      write_block(each.name, TracedMemory::size_of(each.bytes), &each);
+      at = each.name + TracedMemory::size_of(each.bytes);
+    }
+    if (segment.end > at) write_block(at, segment.end - at, nullptr);
+    out_.end_list();
+  }
+
   // `of` null: nobody's.
-  void write_block(std::uint64_t address, std::uint64_t bytes, const Event* of) {
+  void write_block(std::uint64_t address, std::uint64_t bytes, const Block* of) {
+    out_.item();
     out_.begin_dict();
     member("address", address);
     member("size", bytes);
@@ -156,45 +147,57 @@ class MemoryViz::Writer {
   }
 
   // By device, from 0 without a gap: the viewer counts on it.
-  void write_traces(const MemoryViz& heard) {
-    const std::span<const Event> all(heard.events_);
-    const std::span<const Event> events = all.last(std::min(all.size(), kMostEvents));
+  void write_traces() {
     std::size_t devices = 0;
-    for (const Event& each : events) devices = std::max<std::size_t>(devices, each.device + 1u);
+    for (const StorageEvent& each : events_) {
+      devices = std::max<std::size_t>(devices, each.device + 1u);
+    }
     out_.begin_list();
     for (std::size_t device = 0; device < devices; ++device) {
+      out_.item();
       out_.begin_list();
-      for (const Event& each : events) {
-        if (each.device != device) continue;
-        // Between the two a stream may still be at work; here both are the end.
-        if (each.lives) write_action("alloc", each, heard.begin_);
-        if (!each.lives) write_action("free_requested", each, heard.begin_);
-        if (!each.lives) write_action("free_completed", each, heard.begin_);
+      for (std::size_t i = 0; i < events_.size(); ++i) {
+        if (events_[i].device == device) write_event(i);
       }
       out_.end_list();
     }
     out_.end_list();
   }
 
-  void write_action(std::string_view action, const Event& event, std::uint64_t begin) {
+  // Between the two a stream may still be at work; here both are the end.
+  void write_event(std::size_t index) {
+    if (events_[index].lives) return write_action("alloc", index);
+    write_action("free_requested", index);
+    write_action("free_completed", index);
+  }
+
+  void write_action(std::string_view action, std::size_t index) {
+    const StorageEvent& event = events_[index];
+    out_.item();
     out_.begin_dict();
     out_.text("action");
     out_.text(action);
-    member("addr", event.address);
-    member("size", event.bytes);
+    member("addr", memory_.address_of(index));
+    member("size", TracedMemory::size_of(event.bytes));
     member("stream", 0);
-    member("time_us", (event.time - begin) / 1000);
+    member("time_us", (event.time - begin_) / 1000);
     out_.text("frames");
     frames_.write(event.site);
     out_.end_dict();
   }
 
+  std::span<const StorageEvent> events_;
+  TracedMemory memory_;
+  std::uint64_t begin_;
   PickleWriter out_;
   Frames frames_;
 };
 
 std::string MemoryViz::pickle(const observe::Replay& replay) const {
-  return Writer(replay).write(*this);
+  std::vector<StorageEvent> alive;
+  for (const auto& [name, event] : alive_) alive.push_back(event);
+  const std::span<const StorageEvent> all(events_);
+  return Writer(replay, all.last(std::min(all.size(), kMostEvents)), alive, begin_).write();
 }
 
 }  // namespace ebb::cli

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cli/traced_memory.hpp"
 #include "observe/replay.hpp"
 
 namespace ebb::cli {
@@ -23,16 +24,10 @@ class MemoryViz final : public observe::ReplayListener {
 
  private:
   class Writer;
-  struct Event {
-    std::uint64_t time = 0, address = 0, bytes = 0;
-    std::uint32_t site = 0;
-    std::uint8_t device = 0;
-    bool lives = false;
-  };
 
   std::uint64_t begin_ = 0;
-  std::vector<Event> events_;
-  std::unordered_map<std::uint64_t, Event> alive_;
+  std::vector<StorageEvent> events_;
+  std::unordered_map<std::uint64_t, StorageEvent> alive_;
 };
 
 }  // namespace ebb::cli

@@ -1,6 +1,12 @@
 #include "cli/pickle.hpp"
 
 namespace ebb::cli {
+namespace {
+
+// As Python's own; PyTorch's viewer has a batch on JavaScript's stack.
+constexpr std::uint32_t kBatch = 1000;
+
+}  // namespace
 
 void PickleWriter::little(std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) bytes_ += static_cast<char>(value >> 8 * i);
@@ -15,9 +21,29 @@ void PickleWriter::number(std::uint64_t value) {
     bytes_ += 'J';  // four bytes, signed
     return little(value, 4);
   }
-  bytes_ += "\x8a\x09";  // nine bytes, signed: the last is 0
+  // Signed, and no longer than it must be: PyTorch's viewer takes more than eight bytes for another
+  // kind of number, which it cannot add to the others.
+  const bool fits = value < std::uint64_t{1} << 63;
+  bytes_ += '\x8a';
+  bytes_ += fits ? '\x08' : '\x09';
   little(value, 8);
-  bytes_ += '\0';
+  if (!fits) bytes_ += '\0';
+}
+
+void PickleWriter::begin_list() {
+  bytes_ += "](";
+  items_.push_back(0);
+}
+
+void PickleWriter::item() {
+  if (items_.back()++ < kBatch) return;
+  bytes_ += "e(";
+  items_.back() = 1;
+}
+
+void PickleWriter::end_list() {
+  bytes_ += 'e';
+  items_.pop_back();
 }
 
 void PickleWriter::text(std::string_view value) {

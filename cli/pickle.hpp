@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ebb::cli {
 
@@ -22,8 +23,10 @@ class PickleWriter {
   // Keys and values in turn.
   void begin_dict() { bytes_ += "}("; }
   void end_dict() { bytes_ += 'u'; }
-  void begin_list() { bytes_ += "]("; }
-  void end_list() { bytes_ += 'e'; }
+  void begin_list();
+  // Before each item of a list that may be long: readers take them in batches.
+  void item();
+  void end_list();
   void number(std::uint64_t value);
   void flag(bool value) { bytes_ += value ? '\x88' : '\x89'; }
   // Pre: UTF-8.
@@ -38,6 +41,7 @@ class PickleWriter {
   void little(std::uint64_t value, int bytes);
 
   std::string bytes_;
+  std::vector<std::uint32_t> items_;  // in the batches of the lists that are open
   std::uint32_t remembered_ = 0;
 };
 

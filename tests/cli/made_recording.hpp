@@ -15,7 +15,9 @@ inline constexpr std::string_view kHostileFrame =
 
 class MadeRecording final : public observe::LiveSource {
  public:
-  explicit MadeRecording(const std::string& path, observe::Mode mode = observe::Mode::kFull)
+  // `foreign`: storages are another runtime's, named by numbers that are no addresses.
+  explicit MadeRecording(const std::string& path, observe::Mode mode = observe::Mode::kFull,
+                         bool foreign = false)
       : writer_({.path = path,
                  .name = "app.js",
                  .mode = mode,
@@ -23,6 +25,7 @@ class MadeRecording final : public observe::LiveSource {
                  .sample_bytes = 512u << 10},
                 *this),
         has_events_(mode != observe::Mode::kCounters),
+        foreign_(foreign),
         time_(observe::steady_now()) {}
 
   // Returns its name.
@@ -102,6 +105,7 @@ class MadeRecording final : public observe::LiveSource {
   }
   // As a pool does: what came free last, of that size, or what was never used.
   std::uint64_t taken(std::uint64_t bytes) {
+    if (foreign_) return ++next_number_;
     std::vector<std::uint64_t>& free = free_[bytes];
     if (free.empty()) {
       next_address_ += bytes;
@@ -115,9 +119,10 @@ class MadeRecording final : public observe::LiveSource {
   std::map<std::uint64_t, observe::LiveTensor> live_;
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_;
   std::uint64_t next_address_ = 0x7f0000000000;
+  std::uint64_t next_number_ = 0;
   Books books_;
   observe::RecordingWriter writer_;
-  bool has_events_;
+  bool has_events_, foreign_;
   std::uint64_t time_;
   std::uint64_t newest_ = 0;
   std::uint64_t next_slot_ = 0;

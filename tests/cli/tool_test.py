@@ -5,6 +5,7 @@
 import json
 import os
 import pickle
+import pickletools
 import re
 import shutil
 import subprocess
@@ -61,11 +62,38 @@ def perfetto_packages(test: unittest.TestCase) -> str:
     return str(place)
 
 
+# What torch/cuda/_memory_viz.py makes of a snapshot: every view that it has, each of which checks the books in its way.
+# Loaded by its path: it needs nothing of torch, which may want a GPU's libraries.
+PYTORCHS_VIEWS = """
+import importlib.util, json, os, pickle, re, sys
+root = importlib.util.find_spec("torch").submodule_search_locations[0]
+spec = importlib.util.spec_from_file_location("viz", os.path.join(root, "cuda", "_memory_viz.py"))
+viz = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(viz)
+with open(sys.argv[1], "rb") as file:
+    data = pickle.load(file)
+plain = lambda lines: lines
+summary, trace = viz.segsum(data), viz.trace(data)
+memory = [line for line in viz.memory(data, format_flamegraph=plain).splitlines() if ";active_allocated;" in line]
+assert len(viz.segments(data, format_flamegraph=plain)) > 0
+sys.stdout, out = sys.stderr, sys.stdout
+assert viz.compare(data["segments"], data["segments"], format_flamegraph=plain) == ""
+assert "Active Memory Timeline" in viz.trace_plot(data) and "Allocator State History" in viz.segment_plot(data)
+places = {}
+for line in memory:
+    frames, size = line.rsplit(" ", 1)
+    place = frames.split(";")[2].split(":")[-1]
+    places[place] = places.get(place, 0) + int(size)
+json.dump({"memory": sum(places.values()), "places": places, "segments": int(re.search(r"segments: (\\d+)", summary)[1]),
+           "entries": [len(each) for each in data["device_traces"]] if "entries" in trace else None}, out)
+"""
+
+
 class Tool(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp())
-        for what in ("leak", "clean", "hostile"):
+        for what in ("leak", "clean", "hostile", "three", "foreign"):
             subprocess.run([MAKE, what, cls.folder / f"{what}.ebbrec"], check=True)
 
     @classmethod
@@ -198,6 +226,7 @@ class Tool(unittest.TestCase):
             snapshot = pickle.loads(self.exported("memory_viz", what))
             segments, traces = snapshot["segments"], snapshot["device_traces"]
             self.assertEqual(sum(segment["allocated_size"] for segment in segments), 2000 * 40960 + (40 << 20))
+            self.assertEqual(len({segment["address"] for segment in segments}), len(segments))
             for segment in segments:
                 at = segment["address"]
                 for block in segment["blocks"]:
@@ -223,6 +252,51 @@ class Tool(unittest.TestCase):
         self.assertIn([{"filename": "/srv/app.js", "line": 42, "name": "handle"},
                        {"filename": "/srv/app.js", "line": 80, "name": "listen"}],
                       [event["frames"] for event in leak])
+
+    def test_memory_viz_is_what_pytorchs_viewer_can_take(self):
+        for what in ("three", "foreign"):
+            data = self.exported("memory_viz", what)
+            snapshot = pickle.loads(data)
+            trace = snapshot["device_traces"][1]
+            operations = list(pickletools.genops(data))
+            # It adds numbers of up to eight bytes, and takes a list in batches, each at once on its stack.
+            self.assertTrue(all(data[at + 1] <= 8 for code, _, at in operations if code.name == "LONG1"))
+            self.assertGreaterEqual(sum(code.name == "APPENDS" for code, _, _ in operations), len(trace) / 1000)
+            # It goes back through the trace, and looks for the segment of each block.
+            spans = [(each["address"], each["address"] + each["total_size"]) for each in snapshot["segments"]]
+            self.assertEqual(spans, sorted(spans))
+            self.assertTrue(all(one[1] <= next[0] for one, next in zip(spans, spans[1:])), what)
+            for event in trace:
+                self.assertTrue(any(begin <= event["addr"] and event["addr"] + event["size"] <= end for begin, end in spans), event)
+            # No two storages are at one place at a time.
+            alive = {}
+            for event in trace:
+                if event["action"] == "alloc":
+                    self.assertNotIn(event["addr"], alive)
+                    alive[event["addr"]] = event["size"]
+                elif event["action"] == "free_completed":
+                    self.assertEqual(alive.pop(event["addr"]), event["size"])
+            ends = [address + size for address, size in sorted(alive.items())]
+            self.assertTrue(all(end <= begin for end, begin in zip(ends, sorted(alive)[1:])))
+            self.assertEqual(sum(alive.values()), sum(each["allocated_size"] for each in snapshot["segments"]))
+
+    def test_memory_viz_is_read_by_pytorchs_own_code(self):
+        python = os.environ.get("EBB_TORCH_PYTHON")
+        if not python:
+            self.skipTest("EBB_TORCH_PYTHON names no Python with torch")
+        for what in ("leak", "hostile", "three", "foreign"):
+            file = self.folder / f"{what}.pickle"
+            file.write_bytes(self.exported("memory_viz", what))
+            done = subprocess.run([python, "-c", PYTORCHS_VIEWS, file], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seen = json.loads(done.stdout)
+            segments = pickle.loads(file.read_bytes())["segments"]
+            used = sum(segment["allocated_size"] for segment in segments)
+            self.assertEqual(seen["memory"], used)
+            self.assertEqual(seen["segments"], len(segments))
+            self.assertEqual(seen["entries"], [0, len(pickle.loads(file.read_bytes())["device_traces"][1])])
+            if what == "leak":
+                self.assertEqual(seen["places"]["listen"], 2000 * 40960)
 
     def test_heapsnapshot_has_device_memory_on_the_objects_that_hold_it(self):
         if shutil.which("node") is None:
