@@ -3,7 +3,7 @@
 // in place of each value that is read from then on.
 import { EbbError } from '../errors';
 import { host } from '../host';
-import type { Backend } from './tfjs';
+import type { Backend, DataId } from './tfjs';
 
 interface GpuDevice {
   readonly lost: Promise<{ reason?: string; message?: string }>;
@@ -20,8 +20,16 @@ interface Gl {
   getError(): number;
 }
 
+/** Where webgl's data is; with values they are at hand, and no GPU is asked for them. */
+interface TextureData {
+  readonly values?: unknown;
+}
+
 /** What is used of webgpu's and webgl's backends. */
 type GpuBackend = Backend & {
+  texData?: { has(dataId: DataId): boolean; get(dataId: DataId): TextureData };
+  read?(dataId: DataId): Promise<unknown>;
+  readSync?(dataId: DataId): unknown;
   device?: GpuDevice;
   gpgpu?: { gl?: Gl };
   disposed?: boolean;
@@ -41,6 +49,8 @@ function holders(): string {
 export class Faults {
   private fault: EbbError | undefined;
   private readonly contexts: Array<{ backend: GpuBackend; gl: Gl }> = [];
+  /** A context was asked for values since its errors were looked at. */
+  private asked = false;
   /** Called once, when it has happened. */
   onFault: (error: EbbError) => void = () => {};
   /** Whether there is a GPU that could fail. */
@@ -71,13 +81,18 @@ export class Faults {
     }
   }
 
-  /** After a read, which has waited for the GPU anyway. */
+  /** After a read. Where it asked a context it has waited for the GPU; otherwise nobody has to. */
   lookClosely(): void {
-    for (const { backend, gl } of this.contexts) {
-      if (backend.disposed !== true && !gl.isContextLost() && gl.getError() === gl.OUT_OF_MEMORY)
-        this.happened('webgl', 'EBB_OUT_OF_MEMORY', 'The GPU ran out of memory.');
-    }
+    const { asked } = this;
+    this.asked = false;
+    if (asked) for (const { backend, gl } of this.contexts) this.askError(backend, gl);
     this.look();
+  }
+
+  private askError(backend: GpuBackend, gl: Gl): void {
+    if (backend.disposed === true || gl.isContextLost()) return;
+    if (gl.getError() === gl.OUT_OF_MEMORY)
+      this.happened('webgl', 'EBB_OUT_OF_MEMORY', 'The GPU ran out of memory.');
   }
 
   /** The engine began anew. */
@@ -89,13 +104,31 @@ export class Faults {
   private watchContext(backend: GpuBackend, gl: Gl): void {
     this.watching = true;
     this.contexts.push({ backend, gl });
+    this.noteReads(backend);
     gl.canvas?.addEventListener?.('webglcontextlost', () => this.notice());
+  }
+
+  /** Whoever reads, kernels too: what they have read is kept at hand, and given out later without the GPU. */
+  private noteReads(backend: GpuBackend): void {
+    const { read, readSync, texData } = backend;
+    const isAtHand = (dataId: DataId): boolean =>
+      texData?.has(dataId) === true && texData.get(dataId).values != null;
+    backend.read = async (dataId) => {
+      const atHand = isAtHand(dataId);
+      const values = await read?.call(backend, dataId);
+      if (!atHand) this.asked = true;
+      return values;
+    };
+    backend.readSync = (dataId) => {
+      if (!isAtHand(dataId)) this.asked = true;
+      return readSync?.call(backend, dataId);
+    };
   }
 
   private watchDevice(backend: GpuBackend, device: GpuDevice): void {
     this.watching = true;
     device.addEventListener?.('uncapturederror', ({ error }) => {
-      if (error?.constructor.name !== 'GPUOutOfMemoryError') return;
+      if (backend.disposed === true || error?.constructor.name !== 'GPUOutOfMemoryError') return;
       this.happened('webgpu', 'EBB_OUT_OF_MEMORY', `The GPU ran out of memory: ${error.message}`);
     });
     void device.lost.then(({ reason, message }) => {

@@ -146,6 +146,7 @@ export class Hooks {
       reset.call(engine);
       books.reset();
       this.faults.forget();
+      this.freeLists.length = 0;
       keepRecords(engine);
       engine.state.registeredVariables = this.variables.wrap(engine.state.registeredVariables);
     };

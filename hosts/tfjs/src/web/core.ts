@@ -1,6 +1,6 @@
 // The core as WebAssembly: loading it, and the functions of the system that it imports. web/core/core.cc is the other
 // side of every call here.
-import { EbbError } from '../errors';
+import { badArgument, EbbError } from '../errors';
 import { LAYOUT } from '../shared';
 
 /** The part of WebAssembly that is used; the types that come with TypeScript want a whole page. */
@@ -14,6 +14,7 @@ declare const WebAssembly: {
   readonly Module: {
     new (bytes: ArrayBuffer | ArrayBufferView): WasmModule;
     imports(module: WasmModule): Array<{ module: string; name: string }>;
+    exports(module: WasmModule): Array<{ name: string }>;
   };
   readonly Instance: new (module: WasmModule, imports: object) => WasmInstance;
   compile(bytes: ArrayBuffer | ArrayBufferView): Promise<WasmModule>;
@@ -85,28 +86,63 @@ export type CoreSource = string | URL | ArrayBuffer | ArrayBufferView | object;
 
 let compiled: WasmModule | undefined;
 
-async function compile(source: CoreSource): Promise<WasmModule> {
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
-    return WebAssembly.compile(source);
-  if (typeof source !== 'string' && !(source instanceof URL)) return source as WasmModule;
+const SOURCES = 'a URL, the bytes of ebb_core.wasm, or a WebAssembly.Module of them';
+
+async function fetched(url: string | URL): Promise<ArrayBuffer> {
   let response: Response;
   try {
-    response = await fetch(source);
+    response = await fetch(url);
   } catch (cause) {
-    throw new EbbError('EBB_UNSUPPORTED', `[load] ${String(source)} cannot be fetched.`, { cause });
+    throw new EbbError('EBB_UNSUPPORTED', `[load] ${String(url)} cannot be fetched.`, { cause });
   }
   if (!response.ok) {
     throw new EbbError(
       'EBB_UNSUPPORTED',
-      `[load] ${String(source)} cannot be fetched: ${response.status}; ebb_core.wasm lies beside this package's web/index.mjs.`,
+      `[load] ${String(url)} cannot be fetched: ${response.status}; ebb_core.wasm lies beside this package's web/index.mjs.`,
     );
   }
-  return WebAssembly.compile(await response.arrayBuffer());
+  return response.arrayBuffer();
+}
+
+/** A module of whichever realm. */
+function isModule(source: unknown): source is WasmModule {
+  return Object.prototype.toString.call(source) === '[object WebAssembly.Module]';
+}
+
+/** Bytes that are no module, or a page whose policy does not let any be compiled. */
+async function compileBytes(bytes: ArrayBuffer | ArrayBufferView): Promise<WasmModule> {
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    throw new EbbError(
+      'EBB_UNSUPPORTED',
+      `[load] The core cannot be compiled: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+}
+
+async function compile(source: CoreSource): Promise<WasmModule> {
+  let module: unknown = source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
+    module = await compileBytes(source);
+  else if (typeof source === 'string' || source instanceof URL)
+    module = await compileBytes(await fetched(source));
+  if (!isModule(module)) throw badArgument('load', source, SOURCES);
+  if (!WebAssembly.Module.exports(module).some(({ name }) => name === 'layout'))
+    throw badArgument('load', 'another module', SOURCES);
+  return module;
 }
 
 /** Fetches and compiles the core; once is enough. */
 export async function loadCore(source: CoreSource): Promise<void> {
-  compiled ??= await compile(source);
+  const module = await compile(source);
+  compiled ??= module;
+}
+
+/** What was loaded is of no use: another may be. */
+export function unloadCore(): void {
+  compiled = undefined;
 }
 
 export function isLoaded(): boolean {
@@ -138,10 +174,17 @@ export class Core {
     this.endedAt = this.calls.ended() / 4;
   }
 
-  /** `dims`, what is ended, counters: good until the next call, which may move the memory. */
+  /** Counters: good until the next call, which may move the memory. */
   numbers(): Float64Array {
     this.look();
     return this.floats.subarray(this.numbersAt);
+  }
+
+  /** Numbers for the next call; few, so that a loop is faster than a view of the memory. */
+  writeNumbers(from: Float64Array, start: number, count: number): void {
+    this.look();
+    const { floats, numbersAt } = this;
+    for (let i = 0; i < count; i++) floats[numbersAt + i] = from[start + i] as number;
   }
 
   copyEnded(into: Uint32Array, count: number): void {

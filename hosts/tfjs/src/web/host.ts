@@ -67,7 +67,7 @@ export function makeHost(): PageHost {
     if (count === 0) return;
     slate[Slate.Queued] = 0;
     for (let i = 0; i < count; i++) sentinels.forget((-1 - (queue[i] as number)) >> 1);
-    core.numbers().set(queue.subarray(0, count));
+    core.writeNumbers(queue, 0, count);
     calls.flush(count);
   }
 
@@ -76,7 +76,7 @@ export function makeHost(): PageHost {
     const { slate } = shared as Shared;
     const slot = slate[Slate.Slot] as number;
     const rank = slate[Slate.Rank] as number;
-    if (rank > 0) core.numbers().set(slate.subarray(Slate.Dims, Slate.Dims + rank));
+    core.writeNumbers(slate, Slate.Dims, rank);
     const result = calls.adopt(
       slot,
       slate[Slate.Key] as number,

@@ -8,7 +8,7 @@
  * ```
  */
 import { host, provideHost } from '../host';
-import { type CoreSource, isLoaded, loadCore } from './core';
+import { type CoreSource, isLoaded, loadCore, unloadCore } from './core';
 import { makeHost, type PageHost } from './host';
 import type { PressureReading } from './pressure';
 
@@ -26,9 +26,19 @@ declare const EBB_CORE_URL: () => string;
  */
 export async function load(source?: CoreSource): Promise<void> {
   if (!isLoaded()) await loadCore(source ?? EBB_CORE_URL());
-  const { sentinels } = host() as PageHost;
+  const { sentinels } = loadedHost();
   // Sentinels are of use from the job after the one that made them.
   while (!sentinels.full) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/** A core of another version is refused when it is first used. */
+function loadedHost(): PageHost {
+  try {
+    return host() as PageHost;
+  } catch (error) {
+    unloadCore();
+    throw error;
+  }
 }
 
 /** Whether this browser collects when it is pressed: collections asked for, and confirmed. */
