@@ -13,7 +13,8 @@ nothing: it is counted apart and should be replaced.
 
 What compiles quickly comes first: sources before headers. A header's mutation compiles the tests
 again, so those of a layer are built as one file each. A relaxed memory order is the same code on
-many processors, so it meets the suite first that tells orders apart.
+many processors, so it meets only the suite that tells orders apart, which weakens it at run time:
+nothing is built (tools/orders.py).
 
 Verdicts are kept in build/mutants/verdicts.jsonl as they come: a run that was interrupted goes on,
 and one after a change of tests or sources judges again only what it is told to.
@@ -39,6 +40,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import orders
+
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "tools/mutants.json"
 BUILD = ROOT / "build/mutants"
@@ -51,7 +54,8 @@ SUITES = {
                "test_schedules", "test_model", "test_threads"),
     "tensor": ("test_unit_tensor", "test_capi", "test_fault", "test_governor", "test_model",
                "test_schedules", "test_threads"),
-    "capi": ("test_capi", "test_fault", "test_governor", "test_model", "test_threads"),
+    "capi": ("test_capi", "test_fault", "test_governor", "test_model", "test_schedules",
+             "test_threads"),
 }
 VARYING = {"test_schedules", "test_model", "test_threads"}  # not the same at each run
 # Small: a mutation is found by what is tested, not by how long.
@@ -61,6 +65,7 @@ TIMED = "Fairness.*"  # on a busy machine it fails without a mutation
 RUNS = 3
 FIRST = 2  # suites that each mutation is held against before any meets the others
 FENCE, TELLS_ORDERS_APART = "dropped fence", "test_schedules"
+ORDER_SECONDS = 1  # of each scenario that comes by a relaxed order
 IN_ONE_FILE = ("memory", "tensor")  # layers whose unit tests are built as one
 KILLED, SURVIVED, NO_BUILD = "killed", "survived", "not compiled"
 UNNOTICED = "unnoticed"  # by the first suites
@@ -110,11 +115,13 @@ def complaints(mutations: list[Mutation], root: Path = ROOT) -> list[str]:
     return found + [f"twice: {key}" for key, count in counts.items() if count > 1]
 
 
-def suites_of(mutation: Mutation) -> tuple[str, ...]:
-    suites = SUITES[mutation.layer]
-    if mutation.kind != FENCE:
-        return suites
-    return tuple(sorted(suites, key=lambda suite: suite != TELLS_ORDERS_APART))
+def relaxed_lines(mutation: Mutation, root: Path = ROOT) -> list[str]:
+    """Those whose order it relaxes, as tools/orders.py names them."""
+    path = places(mutation, root)[0]
+    first = path.read_text()[:path.read_text().index(mutation.old)].count("\n") + 1
+    old, new = mutation.old.splitlines(), mutation.new.splitlines()
+    name = re.sub(r"^(include/ebb|src)/", "", path.relative_to(root).as_posix())
+    return [f"{name}:{first + i}" for i, line in enumerate(old) if i >= len(new) or line != new[i]]
 
 
 def shown(mutation: Mutation) -> str:
@@ -240,7 +247,7 @@ class Judge:
         whole = path.read_text()
         path.write_text(whole.replace(mutation.old, mutation.new))
         try:
-            suites = suites_of(mutation)
+            suites = SUITES[mutation.layer]
             if first:
                 found = self.look(suites[:FIRST], range(1, 2))
             else:
@@ -310,14 +317,38 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 def judge_all(numbered: list[tuple[int, Mutation]], jobs: int) -> int:
     configure()
     judge = Judge(jobs)
-    for fences in (False, True):
-        for first in (True, False):
-            wrong = judge_some(judge, [each for each in numbered
-                                       if (each[1].kind == FENCE) == fences], first)
-            if wrong:
-                print(wrong)
-                return 1
+    fences = [each for each in numbered if each[1].kind == FENCE]
+    if fences and (wrong := judge_fences(judge, fences)):
+        print(wrong)
+        return 1
+    for first in (True, False):
+        wrong = judge_some(judge, [each for each in numbered if each not in fences], first)
+        if wrong:
+            print(wrong)
+            return 1
     return 0
+
+
+def judge_fences(judge: Judge, numbered: list[tuple[int, Mutation]]) -> str:
+    """All with one build. Says why it cannot be done."""
+    wrong = judge.complaints_without_mutation((TELLS_ORDERS_APART,))
+    if wrong:
+        return wrong
+    program = BUILD / "out/tests" / TELLS_ORDERS_APART
+    met = orders.met(program)
+    for number, mutation in numbered:
+        start = time.monotonic()
+        lines = [orders.line_met(line, met) for line in relaxed_lines(mutation)]
+        tests = sorted({test for line in lines for test in met.get(line, [])})
+        verdict = Verdict(SURVIVED)
+        for run in range(1, RUNS + 1):
+            test = tests and orders.notices(lines, tests, ORDER_SECONDS, program, run)
+            if test:
+                verdict = Verdict(KILLED, f"{TELLS_ORDERS_APART}: {test}", run)
+                break
+        say(number, mutation, Verdict(verdict.what, verdict.by, verdict.run,
+                                      round(time.monotonic() - start)))
+    return ""
 
 
 def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool) -> str:
@@ -331,15 +362,19 @@ def judge_some(judge: Judge, numbered: list[tuple[int, Mutation]], first: bool) 
     due = [(number, mutation) for number, mutation in numbered if is_due(mutation)]
     due.sort(key=lambda each: places(each[1], TREE)[0].suffix == ".hpp")  # they compile much again
     for number, mutation in due:
-        suites = suites_of(mutation)
+        suites = SUITES[mutation.layer]
         wrong = judge.complaints_without_mutation(suites[:FIRST] if first else suites)
         if wrong:
             return wrong
         verdict = judge.judge(mutation, first)
-        keep(mutation, verdict)
-        print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  "
-              f"[{verdict.by}]", flush=True)
+        say(number, mutation, verdict)
     return ""
+
+
+def say(number: int, mutation: Mutation, verdict: Verdict) -> None:
+    keep(mutation, verdict)
+    print(f"{number:4} {verdict.what:12} {verdict.seconds:4} s  {shown(mutation)}  "
+          f"[{verdict.by}]", flush=True)
 
 
 def main(arguments: list[str]) -> int:

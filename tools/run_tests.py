@@ -545,10 +545,11 @@ def campaign_stage() -> list[Suite]:
     if not build("dev"):
         return [one("dev build", False)]
     explored = str(max(60, OPTIONS.soak_seconds // 4))
-    return run_ctest("dev", "process|capi|schedules|threads",
-                     {"EBB_FORGED_NAMES": "10000000", "EBB_KILLS": "1000", "EBB_EXITS": "200",
-                      "EBB_NAME_RACES": "100000", "EBB_FAIRNESS_SECONDS": "20",
-                      "EBB_SCHEDULE_SECONDS": explored})
+    in_full = {"EBB_FORGED_NAMES": "10000000", "EBB_KILLS": "1000", "EBB_EXITS": "200",
+               "EBB_NAME_RACES": "100000", "EBB_FAIRNESS_SECONDS": "20",
+               "EBB_SCHEDULE_SECONDS": explored}
+    return [check("memory orders", sys.executable, "tools/orders.py"),
+            *run_ctest("dev", "process|capi|schedules|threads", in_full)]
 
 
 def calls_stage() -> list[Suite]:
@@ -604,7 +605,7 @@ ON_DEMAND = [  # run_tests.py --only; and in make soak
 
 SOAK_STAGES = [
     *ON_DEMAND,
-    Stage("campaign", "forged names, races for names, killed saves, exits, schedules, in full", campaign_stage),
+    Stage("campaign", "forged names, races for names, killed saves, exits, schedules, memory orders, in full", campaign_stage),
     Stage("calls", "the C ABI, millions of calls from seeds", calls_stage, "tests/soak/calls.cpp"),
     Stage("fuzz", "each fuzzer from its corpus", fuzz_stage, "tests/fuzz/*.cpp"),
     Stage("asan", RANDOMISED, lambda: soak_stage("asan")),

@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "ebb/memory/trace.hpp"
+#include "memory/ring_size.hpp"
 
 namespace ebb {
 
 class EventRing {
  public:
-  static constexpr std::size_t kEvents = std::size_t{1} << 13;
+  static constexpr std::size_t kEvents = kRingEvents;
   static constexpr std::uint64_t kTimeEvery = 64;
 
   EventRing() noexcept { read_clock(); }

@@ -4,6 +4,7 @@
 #include "schedules/explore.hpp"
 #include "schedules/scheduled_heap.hpp"
 #include "support/hosts.hpp"
+#include "tensor/tensor_record.hpp"
 
 namespace ebb::schedules {
 namespace {
@@ -86,6 +87,27 @@ TEST(ContextSchedules, WhatIsMadeByNameNeverLandsInTheNextContext) {
         run.expect(next->memory().books.created == 0, "a tensor landed in the next context");
         run.expect(first.ends.size() == (made ? 1u : 0u), "its host was told of its end");
         run.expect(next->id() != name, "no name comes twice");
+        balance(run);
+      },
+      kPreemptions);
+}
+
+TEST(ContextSchedules, ComeAndGoWhileAllAreSummedUp) {
+  explore(
+      "a context that ends, one that is made, and one that reads all books",
+      [](Schedule& run) {
+        ContextPtr first = Context::create({.name = "first"});
+        first->adopt(spec_of(1));
+        const std::uint64_t created = Context::total_memory().books.created;
+        ContextPtr second;
+        run.thread([&] { first.reset(); });
+        run.thread([&] { second = Context::create({.name = "second"}); });
+        run.thread([&] {
+          run.expect(Context::total_memory().books.created <= created, "a tensor counts twice");
+        });
+        run.start();
+        run.expect(Context::total_memory().books.created == created, "a tensor is lost");
+        second.reset();
         balance(run);
       },
       kPreemptions);
@@ -200,6 +222,144 @@ TEST(DeviceSchedules, WhatIsMadeByANameIsOnTheDeviceThatHadIt) {
         run.expect(next->in_use() == 0, "something is left on the new device");
         if (!closed) Device::close(name);
         Device::close(*next);
+        balance(run);
+      },
+      kPreemptions);
+}
+
+// A device and a context are found without a lock, as soon as they are there, and whole.
+TEST(DeviceSchedules, WhoeverFindsADeviceFindsAllOfIt) {
+  explore(
+      "a device that is made, and one that looks for it",
+      [](Schedule& run) {
+        const auto open = [] {
+          return &Device::open({.kind = DeviceKind::kCustom,
+                                .name = "made",
+                                .heap = std::make_unique<CountingHeap>()});
+        };
+        Device* made = open();
+        const DeviceIndex index = made->index();
+        Device::close(*made);
+        made = nullptr;
+        run.thread([&] { made = open(); });
+        run.thread([&] {
+          const Device* const found = Device::at(index);
+          if (found == nullptr) return;
+          run.expect(found->kind() == DeviceKind::kCustom, "it is of another kind");
+          run.expect(found->name().size() == 4, "it has another name");
+          run.expect(found->in_use() == 0, "something is in use already");
+        });
+        run.start();
+        Device::close(*made);
+      },
+      kPreemptions);
+}
+
+TEST(DeviceSchedules, ANameThatChangesIsOneOfBoth) {
+  explore(
+      "a device that gets another name, and one that reads it",
+      [](Schedule& run) {
+        Device& old = Device::open({.kind = DeviceKind::kForeign, .name = "one name"});
+        const DeviceId id = old.id();
+        Device* next = nullptr;
+        // Other each time: a name is kept for ever, and made once.
+        static int number = 0;
+        const std::string other = "another " + std::to_string(number++);
+        run.thread([&] {
+          Device::close(id);
+          next = &Device::open({.kind = DeviceKind::kForeign, .name = other});
+        });
+        run.thread([&] {
+          const std::string& name = old.name();
+          run.expect(name.size() == 8 || name.size() == other.size(), "a name that nobody gave");
+          const DeviceId now = old.id();
+          run.expect(now == id || now == 0 || now > id, "a name that it had before");
+        });
+        run.start();
+        Device::close(*next);
+      },
+      kPreemptions);
+}
+
+// Its next name can be guessed. A closed device is kept for its kind, so whoever looks may have found
+// it before it was opened again.
+TEST(DeviceSchedules, WhoeverFindsItByItsNextNameFindsItAsItIsThen) {
+  explore(
+      "a device that is opened again, and one that guesses its name",
+      [](Schedule& run) {
+        const auto open = [](std::size_t capacity) {
+          return &Device::open(
+              {.kind = DeviceKind::kSimulated, .name = "again", .capacity = capacity});
+        };
+        Device* device = open(4 << 20);
+        const DeviceId id = device->id(), guess = id + kMaxDevices;
+        run.thread([&] {
+          Device::close(id);
+          device = open(8 << 20);
+        });
+        run.thread([&] {
+          if (Device* const found = Device::find(guess)) found->set_ceiling(0);
+        });
+        run.start();
+        run.expect(device->id() == guess, "another name than the next");
+        Device::close(*device);
+      },
+      kPreemptions);
+}
+
+// The next name of a context can be guessed; a body is made for it where none is free.
+TEST(ContextSchedules, WhoeverFindsAContextFindsAllOfIt) {
+  static std::vector<ContextPtr> taken;  // so that each is a new one
+  constexpr std::size_t kMost = 200;
+  explore(
+      "a context that is made, and one that guesses its name",
+      [](Schedule& run) {
+        if (taken.size() == kMost) return;
+        taken.push_back(Context::create({.name = "last"}));
+        const ContextId guess = taken.back()->id() + 1;
+        ContextPtr made;
+        taken.back()->adopt(spec_of(1));
+        run.thread([&] {
+          made = Context::create({.name = "next"});
+          made->adopt(spec_of(1));  // in records of its own
+        });
+        run.thread([&] {
+          unless_ended([&] { return capi::context_of(guess).memory().books.live; });
+          run.expect(taken.back()->holdings().size() == 1, "a tensor is missing");
+        });
+        run.start();
+        taken.push_back(std::move(made));
+      },
+      kPreemptions, Values::kOld);
+  taken.clear();
+}
+
+// A record is looked for under the lock, as are those that others give back meanwhile.
+TEST(ClimbSchedules, WhoFindsNoNameLooksForOneWhileOthersEndTheirs) {
+  explore(
+      "one that finds no name while another ends tensors",
+      [](Schedule& run) {
+        auto& names = SlotSpace<TensorRecord>::stock();
+        const std::size_t most = names.most();
+        test::RecordingHost host;
+        const ContextPtr context = Context::create({.name = "names", .host = &host});
+        const ContextPtr other = Context::create({.name = "other names", .host = &host});
+        const Handle theirs = other->adopt(spec_of(1));
+        std::vector<Handle> all;
+        for (std::size_t i = 0; i < kChunkSlots; ++i) all.push_back(context->adopt(spec_of(1)));
+        names.set_most(names.taken());
+        run.thread([&] {
+          try {
+            context->adopt(spec_of(2));
+          } catch (const OutOfMemory&) {  // none had ended yet
+          }
+        });
+        run.thread([&] {
+          other->dispose(theirs);
+          context->dispose(all[0]);
+        });
+        run.start();
+        names.set_most(most);
         balance(run);
       },
       kPreemptions);

@@ -73,6 +73,27 @@ TEST(MagazineSchedules, ABlockIsInOneHandWhileAnotherTrims) {
   });
 }
 
+// The taker may come between a push and the look at the gate: what it takes then was written before.
+TEST(MagazineSchedules, ABlockThatIsBeingPushedIsTakenAsItIs) {
+  explore(
+      "one push while another trims",
+      [](Schedule& run) {
+        World world(run);
+        run.thread([&] {
+          Block block;
+          run.at_once([&] {
+            world.stock();
+            block = world.take(1);
+          });
+          world.give(1, block);
+        });
+        run.thread([&] { world.pool.trim(kEverything); });
+        run.start();
+        world.check_all_is_back();
+      },
+      2);
+}
+
 TEST(MagazineSchedules, ABlockIsInOneHandWhileAnotherNeedsItsMemory) {
   explore("pops and pushes while another needs the memory", [](Schedule& run) {
     World world(run);
@@ -120,6 +141,25 @@ TEST(MagazineSchedules, TwoTakersShareWhatAThirdHasCached) {
     for (std::uint64_t who : {2, 3}) {
       run.thread([&, who] { world.give(who, world.take(who, CountingHeap::kGranule)); });
     }
+    run.start();
+    world.check_all_is_back();
+  });
+}
+
+// The large block that was freed last is in a slot of its thread's, whose size others read.
+TEST(MagazineSchedules, WhatIsCountedIsThere) {
+  explore("a large block that goes and comes while another counts", [](Schedule& run) {
+    World world(run);
+    run.thread([&] {
+      world.give(1, world.take(1, CountingHeap::kGranule / 2));
+      world.give(1, world.take(1, CountingHeap::kGranule / 4));
+      world.give(1, world.take(1));
+    });
+    run.thread([&] {
+      const PoolStats stats = world.pool.stats();
+      run.expect(stats.in_use <= stats.committed, "more is in use than there is");
+      world.give(2, world.take(2, CountingHeap::kGranule));
+    });
     run.start();
     world.check_all_is_back();
   });

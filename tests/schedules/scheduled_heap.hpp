@@ -11,18 +11,23 @@ class CountingHeap final : public Heap {
   static constexpr std::size_t kGranule = 256 << 10;
   static constexpr std::size_t kSpan = 16 * kGranule;
 
+  explicit CountingHeap(bool synchronous = true) noexcept : synchronous_(synchronous) {}
+
   HeapTraits traits() const noexcept override {
     return {.name = "counting",
             .alignment = kGranule,
             .granule = kGranule,
             .capacity = std::size_t{1} << 30,
             .preferred_span = kSpan,
-            .synchronous = true};
+            .synchronous = synchronous_};
   }
   std::byte* reserve(std::size_t bytes) noexcept override {
     return static_cast<std::byte*>(std::aligned_alloc(kGranule, bytes));
   }
-  void unreserve(std::byte* base, std::size_t) noexcept override { std::free(base); }
+  void unreserve(std::byte* base, std::size_t bytes) noexcept override {
+    if (Schedule* const run = Schedule::current()) run->forget(base, bytes);
+    std::free(base);
+  }
   bool commit(std::byte*, std::size_t bytes) noexcept override {
     step();
     if (refusals > 0) {
@@ -51,6 +56,7 @@ class CountingHeap final : public Heap {
   int refusals = 0;  // of the next commits
 
  private:
+  const bool synchronous_;
   static void step() {
     if (Schedule* const run = Schedule::current()) run->step();
   }

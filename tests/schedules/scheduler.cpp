@@ -1,9 +1,17 @@
 #include "schedules/scheduler.hpp"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <pthread.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+
+#include "schedules/orders.hpp"
+#include "schedules/strategies.hpp"
 
 namespace ebb::schedules {
 namespace {
@@ -11,102 +19,62 @@ namespace {
 Schedule* g_run = nullptr;
 thread_local std::size_t t_index = kMostThreads;
 thread_local bool t_at_once = false;
+thread_local bool t_unwatched = false;
+MemoryWatch g_watch;  // one for all schedules: it is large
 std::int64_t g_time = 0;
+// The scheduler's own uses of memory are not the core's, though it may share functions with it.
+class Unwatched {
+ public:
+  Unwatched() noexcept : before_(std::exchange(t_unwatched, true)) {}
+  ~Unwatched() { t_unwatched = before_; }
+  Unwatched(const Unwatched&) = delete;
+  Unwatched& operator=(const Unwatched&) = delete;
+
+ private:
+  const bool before_;
+};
+
+bool acquires(std::memory_order order) noexcept {
+  return order != std::memory_order_relaxed && order != std::memory_order_release;
+}
+bool releases(std::memory_order order) noexcept {
+  return order != std::memory_order_relaxed && order != std::memory_order_acquire;
+}
+bool is_total(std::memory_order order) noexcept { return order == std::memory_order_seq_cst; }
+
 constexpr std::uint64_t kMostSteps = 200'000;  // more is a loop that nobody ends
 
-// Depth first over the decisions, the first choice being to go on without a preemption.
-class Exhaustive final : public Strategy {
- public:
-  explicit Exhaustive(std::size_t preemptions) : most_(preemptions) {}
+// For `addr2line -e test_schedules`.
+std::string place_of(const void* code) {
+  Dl_info found{};
+  dladdr(code, &found);
+  return fmt::format("{:#x}", std::uintptr_t(code) - std::uintptr_t(found.dli_fbase));
+}
 
-  void begin(std::size_t) override { at_ = used_ = 0; }
-
-  std::size_t choose(const std::vector<std::size_t>& ready,
-                     std::optional<std::size_t> current) override {
-    const bool can_stay = current && std::ranges::find(ready, *current) != ready.end();
-    std::vector<std::size_t> choices;
-    if (can_stay) choices.push_back(*current);
-    if (!can_stay || used_ < most_) {
-      for (const std::size_t each : ready) {
-        if (!can_stay || each != *current) choices.push_back(each);
-      }
+// Whether it is on the stack of the thread that calls first, which sets up.
+bool is_of_setting_up(const void* at) noexcept {
+  struct Stack {
+    Stack() noexcept {
+      pthread_attr_t attributes;
+      pthread_getattr_np(pthread_self(), &attributes);
+      pthread_attr_getstack(&attributes, &base, &bytes);
+      pthread_attr_destroy(&attributes);
     }
-    if (at_ == path_.size()) path_.push_back({0, choices.size()});
-    repeatable_ &= path_[at_].of == choices.size();
-    const std::size_t taken = choices[std::min(path_[at_].taken, choices.size() - 1)];
-    ++at_;
-    if (can_stay && taken != *current) ++used_;
-    return taken;
-  }
-
-  bool repeatable() const override { return repeatable_; }
-
-  bool next() override {
-    path_.resize(std::min(path_.size(), at_));
-    while (!path_.empty() && path_.back().taken + 1 >= path_.back().of) path_.pop_back();
-    if (path_.empty()) return false;
-    ++path_.back().taken;
-    return true;
-  }
-
- private:
-  struct Decision {
-    std::size_t taken, of;
+    void* base = nullptr;
+    std::size_t bytes = 0;
   };
-  const std::size_t most_;
-  std::vector<Decision> path_;
-  std::size_t at_ = 0, used_ = 0;
-  bool repeatable_ = true;
-};
-
-// The thread of the highest priority goes on; at `depth` random steps it falls below all others.
-class Priorities final : public Strategy {
- public:
-  Priorities(std::size_t depth, std::uint64_t seed) : depth_(depth), random_(seed) {}
-
-  void begin(std::size_t threads) override {
-    priorities_.resize(threads);
-    for (std::size_t i = 0; i < threads; ++i) priorities_[i] = static_cast<int>(i);
-    std::ranges::shuffle(priorities_, random_);
-    longest_ = std::max(longest_, step_);
-    step_ = 0;
-    lowest_ = 0;
-    changes_.clear();
-    for (std::size_t i = 0; i < depth_; ++i) changes_.push_back(random_() % (longest_ + 1));
-  }
-
-  std::size_t choose(const std::vector<std::size_t>& ready, std::optional<std::size_t>) override {
-    const auto best = [&] {
-      return *std::ranges::max_element(ready, {},
-                                       [&](std::size_t each) { return priorities_[each]; });
-    };
-    ++step_;
-    if (std::ranges::find(changes_, step_) != changes_.end()) priorities_[best()] = --lowest_;
-    return best();
-  }
-
-  bool next() override { return true; }
-
- private:
-  const std::size_t depth_;
-  std::mt19937_64 random_;
-  std::vector<int> priorities_;
-  std::vector<std::uint64_t> changes_;
-  std::uint64_t step_ = 0, longest_ = 16;
-  int lowest_ = 0;
-};
+  static const Stack stack;
+  return std::uintptr_t(at) - std::uintptr_t(stack.base) < stack.bytes;
+}
 
 }  // namespace
-
-void join(Clock& clock, const Clock& other) noexcept {
-  for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
-}
 
 Schedule* Schedule::current() noexcept { return g_run; }
 
 std::size_t Schedule::here() const noexcept { return t_index; }
 
-void Schedule::expect(bool holds, const char* what) {
+void Schedule::expect(bool holds, std::string_view what) {
+  const Unwatched unwatched;
   if (!holds && failure_.empty()) failure_ = what;
 }
 
@@ -117,6 +85,8 @@ void Schedule::start() {
     clocks_[i] = clocks_[kMostThreads];
     clocks_[i][i] = 1;
   }
+  is_of_setting_up(this);
+  g_watch.forget_all();
   g_run = this;
   strategy_.begin(count);
   for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this, i] { run_worker(i); });
@@ -152,6 +122,7 @@ void Schedule::run_worker(std::size_t index) {
     turn_changed_[index].wait(lock, [&] { return turn_ == index; });
   }
   bodies_[index]();
+  const Unwatched unwatched;
   std::unique_lock lock(mutex_);
   workers_[index].ended = true;
   hand_over(lock, false);
@@ -162,18 +133,112 @@ void Schedule::run_worker(std::size_t index) {
 
 void Schedule::step() {
   if (t_index == kMostThreads || t_at_once) return;  // before or after the threads
+  const Unwatched unwatched;
   std::unique_lock lock(mutex_);
   hand_over(lock, true);
 }
 
+void Schedule::barrier() {
+  step();
+  const Unwatched here;
+  Clock all{};
+  for (const Clock& each : clocks_) join(all, each);
+  for (std::size_t i = 0; i < kMostThreads; ++i) {
+    clocks_[i] = all;
+    ++clocks_[i][i];
+  }
+}
+
+// ---- atomics and locks
+
+Stores& Schedule::stores_of(const void* atomic, std::uint64_t now) {
+  Stores& stores = stores_[atomic];
+  stores.begin(now);
+  return stores;
+}
+
+std::uint64_t Schedule::load(const void* of, std::uint64_t now, std::memory_order order,
+                             const std::source_location& at) {
+  const Unwatched unwatched;
+  order = order_at(order, at);
+  Stores& stores = stores_of(of, now);
+  const std::size_t most = stores.most_behind(here(), clock(), is_total(order));
+  const Store& read = stores.read(here(), most == 0 ? 0 : strategy_.behind(most));
+  if (acquires(order)) join(clock(), read.released);
+  return read.value;
+}
+
+void Schedule::store(const void* of, std::uint64_t now, std::uint64_t value,
+                     std::memory_order order, const std::source_location& at) {
+  const Unwatched unwatched;
+  add(stores_of(of, now), value, order_at(order, at), {});
+}
+
+// What is stored by a change passes on what the store before it did.
+void Schedule::exchange(const void* of, std::uint64_t now, std::uint64_t value,
+                        std::memory_order order, const std::source_location& at) {
+  const Unwatched unwatched;
+  order = order_at(order, at);
+  Stores& stores = stores_of(of, now);
+  const Clock passed_on = stores.last().released;
+  if (acquires(order)) join(clock(), passed_on);
+  add(stores, value, order, passed_on);
+}
+
+void Schedule::look(const void* of, std::uint64_t now, std::memory_order order,
+                    const std::source_location& at) {
+  const Unwatched unwatched;
+  const Store& read = stores_of(of, now).read(here(), 0);
+  if (acquires(order_at(order, at))) join(clock(), read.released);
+}
+
+void Schedule::add(Stores& to, std::uint64_t value, std::memory_order order, Clock passed_on) {
+  if (releases(order)) join(passed_on, clock());
+  to.add({value, here(), clock()[here()], is_total(order), passed_on});
+  if (releases(order)) ++clock()[here()];
+}
+
+void Schedule::takes(const void* lock) {
+  const Unwatched unwatched;
+  join(clock(), released_[lock]);
+}
+
+void Schedule::gives_back(const void* lock) {
+  const Unwatched unwatched;
+  join(released_[lock], clock());
+  ++clock()[here()];
+}
+
+// ---- ordinary memory
+
+void Schedule::used(const void* at, std::size_t bytes, bool writes, bool atomic, const void* code) {
+  if (!watches_ || t_unwatched || !is_under_way() || is_of_setting_up(at)) return;
+  if (!failure_.empty()) return;
+  const Unwatched unwatched;
+  if (const auto before = g_watch.use(at, bytes, {here(), writes, atomic, code}, clock())) {
+    expect(false, fmt::format("memory is used before it was passed on: {}, before by {}",
+                              place_of(code), place_of(*before)));
+  }
+}
+
+void Schedule::forget(const void* at, std::size_t bytes) {
+  if (t_unwatched || !is_under_way()) return;
+  const Unwatched unwatched;
+  g_watch.forget(at, bytes);
+  stores_.erase(stores_.lower_bound(at),
+                stores_.lower_bound(static_cast<const std::byte*>(at) + bytes));
+}
+
 void Schedule::until(const std::function<bool()>& holds) {
   if (t_index == kMostThreads) return expect(holds(), "waits when all have ended");
+  const Unwatched unwatched;
   std::unique_lock lock(mutex_);
   wait_here(lock, holds);
 }
 
 void Schedule::pause() {
   if (t_index == kMostThreads) return;
+  const Unwatched unwatched;
   std::unique_lock lock(mutex_);
   workers_[t_index].pauses = true;
   wait_here(lock, [this, mine = steps_ + 1] { return steps_ != mine; });
@@ -230,12 +295,12 @@ void pause() noexcept {
 std::int64_t pass(std::int64_t nanoseconds) noexcept { return g_time += nanoseconds; }
 
 bool Explorer::all(std::size_t preemptions, const Scenario& scenario) {
-  Exhaustive strategy(preemptions);
+  Exhaustive strategy(preemptions, old_values);
   return explore(strategy, scenario);
 }
 
 bool Explorer::some(std::size_t depth, std::uint64_t seed, const Scenario& scenario) {
-  Priorities strategy(depth, seed);
+  Priorities strategy(depth, seed, old_values);
   return explore(strategy, scenario);
 }
 
@@ -246,6 +311,7 @@ bool Explorer::explore(Strategy& strategy, const Scenario& scenario) {
   complete_ = false;
   while (std::chrono::steady_clock::now() < until) {
     Schedule run(strategy);
+    if (schedules_ > 0) run.watch();
     scenario(run);
     ++schedules_;
     failure_ = run.failure();

@@ -11,30 +11,35 @@
 //   });
 //
 // Two things are checked besides what `expect` says. A thread that waits (`run.until`) must come
-// free: if all wait, it is a deadlock. And memory that is not atomic (Plain) must be passed on by an
-// acquire that reads what a release wrote: vector clocks tell, whatever this machine's own memory
-// model lets pass. Interleavings are those of sequential consistency; a value that only a weaker
-// model could read is not tried, a missing order around Plain is found all the same.
+// free: if all wait, it is a deadlock. And memory that is not atomic must be passed on by an acquire
+// that reads what a release wrote: vector clocks tell, whatever this machine's own memory model lets
+// pass (memory_watch.hpp; Plain where the compiler does not call for each use). What is on the stack
+// of the thread that sets up is the test's own, and nobody's affair.
+//
+// With `old_values` a load may also find a value that was stored before the last one, where nothing
+// has passed the last one on to its thread (stores.hpp): as a preemption, it is one more choice.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
-#include <random>
+#include <source_location>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "schedules/clock.hpp"
+#include "schedules/memory_watch.hpp"
+#include "schedules/stores.hpp"
+
 namespace ebb::schedules {
-
-inline constexpr std::size_t kMostThreads = 4;  // that take turns; one more sets up and looks after
-using Clock = std::array<std::uint32_t, kMostThreads + 1>;
-
-void join(Clock& clock, const Clock& other) noexcept;
 
 // Decides which of the threads that can goes on. `current` goes on if it can and nothing else is
 // wanted.
@@ -44,6 +49,8 @@ class Strategy {
   virtual void begin(std::size_t threads) = 0;
   virtual std::size_t choose(const std::vector<std::size_t>& ready,
                              std::optional<std::size_t> current) = 0;
+  // By how many stores a load is behind, of those that it may be.
+  virtual std::size_t behind(std::size_t most) = 0;
   // After a schedule: whether there is another.
   virtual bool next() = 0;
   // Whether each schedule went as far as it was repeated as the one before it.
@@ -67,7 +74,7 @@ class Schedule {
   // What it does is one step: preparations that no schedule is wanted for. Waits all the same where
   // a lock is taken.
   void at_once(const std::function<void()>& work);
-  void expect(bool holds, const char* what);
+  void expect(bool holds, std::string_view what);
 
   const std::string& failure() const noexcept { return failure_; }
 
@@ -76,7 +83,27 @@ class Schedule {
   void step();  // another thread may go on here
   std::size_t here() const noexcept;
   Clock& clock() noexcept { return clocks_[here()]; }
-  Clock& released(const void* by) { return released_[by]; }
+  // Of an atomic in which `now` is: what a load finds; a store; a change; a change that fails.
+  std::uint64_t load(const void* of, std::uint64_t now, std::memory_order order,
+                     const std::source_location& at);
+  void store(const void* of, std::uint64_t now, std::uint64_t value, std::memory_order order,
+             const std::source_location& at);
+  void exchange(const void* of, std::uint64_t now, std::uint64_t value, std::memory_order order,
+                const std::source_location& at);
+  void look(const void* of, std::uint64_t now, std::memory_order order,
+            const std::source_location& at);
+  // Of a lock, or an atomic of the standard library's.
+  void takes(const void* lock);
+  void gives_back(const void* lock);
+  // Whether the caller is one of those that take turns.
+  bool is_under_way() const noexcept { return here() != kMostThreads; }
+  // All threads know what all did.
+  void barrier();
+  // For ordinary memory. The first schedule of an exploration makes what is made once in a process;
+  // how that is passed on is the compiler's affair.
+  void watch() noexcept { watches_ = true; }
+  void used(const void* at, std::size_t bytes, bool writes, bool atomic, const void* code);
+  void forget(const void* at, std::size_t bytes);
 
  private:
   struct Worker {
@@ -91,13 +118,17 @@ class Schedule {
   void let_them_leave();
   void hand_over(std::unique_lock<std::mutex>& lock, bool can_stay);
   void run_worker(std::size_t index);
+  Stores& stores_of(const void* atomic, std::uint64_t now);
+  void add(Stores& to, std::uint64_t value, std::memory_order order, Clock passed_on);
 
   Strategy& strategy_;
   std::vector<std::function<void()>> bodies_;
   std::vector<Worker> workers_;
   std::vector<std::thread> threads_;
   std::array<Clock, kMostThreads + 1> clocks_{};
-  std::unordered_map<const void*, Clock> released_;
+  std::unordered_map<const void*, Clock> released_;  // by locks
+  std::map<const void*, Stores> stores_;             // of atomics
+  bool watches_ = false;
   std::uint64_t steps_ = 0;
   std::mutex mutex_;
   std::array<std::condition_variable, kMostThreads + 1> turn_changed_;  // one for each thread
@@ -120,7 +151,8 @@ class Explorer {
   // an error that needs as many changes in a given order.
   bool some(std::size_t depth, std::uint64_t seed, const Scenario& scenario);
 
-  double seconds = 10;  // of one exploration
+  double seconds = 10;      // of one exploration
+  bool old_values = false;  // are found too
   std::uint64_t schedules() const noexcept { return schedules_; }
   bool complete() const noexcept { return complete_; }
   const std::string& failure() const noexcept { return failure_; }

@@ -33,4 +33,9 @@ inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
   return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
 }
 
+inline double seconds_from_environment(const char* name, double otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::strtod(value, nullptr);
+}
+
 }  // namespace ebb::test

@@ -1,5 +1,5 @@
-// In place of base/process_barrier.hpp. Interleavings are those of sequential consistency, so there
-// is nothing to order: that the barrier is needed is not what the schedules show.
+// In place of base/process_barrier.hpp. The quiet half keeps the compiler from moving accesses; in a
+// schedule they are where they are written.
 #pragma once
 
 #include "schedules/scheduler.hpp"
@@ -9,7 +9,7 @@ namespace ebb {
 inline void quiet_barrier() noexcept {}
 
 [[nodiscard]] inline bool process_barrier() noexcept {
-  if (schedules::Schedule* const run = schedules::Schedule::current()) run->step();
+  if (schedules::Schedule* const run = schedules::Schedule::current()) run->barrier();
   return true;
 }
 
