@@ -255,23 +255,27 @@ def server(seconds: int) -> None:
 
 
 def asan(djl: str, repetitions: int) -> None:
-    """Threads that make, drop and close, and random calls at the border, with Ebb's native part under AddressSanitizer. The JVM uses
-    SIGSEGV itself and does not free what it has at exit."""
+    """Threads that make, drop and close, random calls at the border, and calls of JNI that fail, with Ebb's native part under
+    AddressSanitizer. The JVM uses SIGSEGV itself and does not free what it has at exit."""
     folder = ROOT / "build/jvm-asan"
     run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "--log-level=WARNING",
         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DEBB_SANITIZE=address", "-DEBB_BUILD_JVM=ON",
         "-DEBB_BUILD_TESTS=OFF", "-DEBB_BUILD_EXAMPLES=OFF")
-    run("cmake", "--build", folder, "--target", "ebb_jni", "-j", os.cpu_count() or 2)
+    run("cmake", "--build", folder, "--target", "ebb_jni", "ebb_jni_faulty", "-j", os.cpu_count() or 2)
     checked = jar_with(folder / "native/linux-x86_64/libebb_jni.so", folder / jar().name)
-    library = subprocess.run(["g++", "-print-file-name=libasan.so"], check=True,
-                             capture_output=True, text=True).stdout.strip()
-    variables = {"LD_PRELOAD": library,
+    failing = jar_with(folder / "native-faulty/linux-x86_64/libebb_jni.so", folder / "faulty.jar")
+    # The C++ library too: the sanitizer looks for what exceptions need when the process starts, and java is no C++ program.
+    libraries = [subprocess.run(["g++", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
+                 for name in ("libasan.so", "libstdc++.so.6")]
+    variables = {"LD_PRELOAD": ":".join(libraries),
                  "ASAN_OPTIONS": "handle_segv=0:detect_leaks=0:allocator_may_return_null=1"}
-    path = class_path(djl).replace(str(jar()), str(checked))
-    for program_and_arguments in (["dev.ebb.djl.threads.Churn", "8", str(repetitions), "200"],
-                                  ["dev.ebb.djl.core.Border", "60", "1"]):
-        subprocess.run([java(), f"-javaagent:{checked}", "-Debb.reclaim=true", "-Debb.budget=2MB",
-                        "-Dai.djl.offline=true", "-cp", path, *program_and_arguments],
+    budget = ["-Debb.reclaim=true", "-Debb.budget=2MB"]
+    for agent, options, *program_and_arguments in (
+            (checked, budget, "dev.ebb.djl.threads.Churn", "8", str(repetitions), "200"),
+            (checked, budget, "dev.ebb.djl.core.Border", "60", "1"),
+            (failing, ["-Xmx256m"], "dev.ebb.djl.core.Faults")):
+        subprocess.run([java(), f"-javaagent:{agent}", *options, "-Dai.djl.offline=true",
+                        "-cp", class_path(djl).replace(str(jar()), str(agent)), *program_and_arguments],
                        cwd=ROOT, check=True, env={**environment(), **variables})
 
 

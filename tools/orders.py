@@ -11,7 +11,7 @@ quotes the line; otherwise this fails.
 
     python3 tools/orders.py                       # all, with build/dev/tests/test_schedules
     python3 tools/orders.py --only slot_table     # those with the word
-    python3 tools/orders.py --seconds 3           # a scenario's exploration takes up to twice that
+    python3 tools/orders.py --seconds 9           # a scenario's exploration takes up to twice that
 """
 import argparse
 import os
@@ -96,7 +96,7 @@ def argued(document: str) -> str:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="a word of the line's name")
-    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--program", type=Path, default=PROGRAM)
     chosen = parser.parse_args(arguments)
     lines, texts = met(chosen.program), written()

@@ -319,11 +319,14 @@ TEST(ContextSchedules, WhoeverFindsAContextFindsAllOfIt) {
         const ContextId guess = taken.back()->id() + 1;
         ContextPtr made;
         taken.back()->adopt(spec_of(1));
+        const Handle its_first =
+            Handle{1} << kSlotIndexBits | SlotSpace<TensorRecord>::stock().made() * kChunkSlots;
         run.thread([&] {
           made = Context::create({.name = "next"});
           made->adopt(spec_of(1));  // in records of its own
         });
         run.thread([&] {
+          unless_ended([&] { return Context::release_by_name(its_first); });
           unless_ended([&] { return capi::context_of(guess).memory().books.live; });
           run.expect(taken.back()->holdings().size() == 1, "a tensor is missing");
         });

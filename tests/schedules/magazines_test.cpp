@@ -79,15 +79,23 @@ TEST(MagazineSchedules, ABlockThatIsBeingPushedIsTakenAsItIs) {
       "one push while another trims",
       [](Schedule& run) {
         World world(run);
+        bool stocked = false, trims = false;
         run.thread([&] {
           Block block;
           run.at_once([&] {
             world.stock();
             block = world.take(1);
           });
+          stocked = true;
+          run.until([&] { return trims; });
           world.give(1, block);
         });
-        run.thread([&] { world.pool.trim(kEverything); });
+        run.thread([&] {
+          run.until([&] { return stocked; });
+          Schedule::at_once_to_barrier();
+          trims = true;
+          world.pool.trim(kEverything);
+        });
         run.start();
         world.check_all_is_back();
       },

@@ -122,6 +122,7 @@ void Schedule::run_worker(std::size_t index) {
     turn_changed_[index].wait(lock, [&] { return turn_ == index; });
   }
   bodies_[index]();
+  t_at_once = false;
   const Unwatched unwatched;
   std::unique_lock lock(mutex_);
   workers_[index].ended = true;
@@ -138,7 +139,10 @@ void Schedule::step() {
   hand_over(lock, true);
 }
 
+void Schedule::at_once_to_barrier() noexcept { t_at_once = true; }
+
 void Schedule::barrier() {
+  t_at_once = false;
   step();
   const Unwatched here;
   Clock all{};

@@ -74,6 +74,8 @@ class Schedule {
   // What it does is one step: preparations that no schedule is wanted for. Waits all the same where
   // a lock is taken.
   void at_once(const std::function<void()>& work);
+  // The same up to the thread's next process barrier.
+  static void at_once_to_barrier() noexcept;
   void expect(bool holds, std::string_view what);
 
   const std::string& failure() const noexcept { return failure_; }
