@@ -3,7 +3,7 @@ import { hooks, hooksIfAny } from '../engine/hooks';
 import { onEngine } from '../engine/tfjs';
 import { badArgument, checkOptions, EbbError } from '../errors';
 import { host, ofIsolate } from '../host';
-import { fileToWrite } from '../node/files';
+import { fileToRecord } from '../node/files';
 import { answerViewers } from '../observe/viewers';
 import { parseBytes } from './budget';
 import { trace } from './trace';
@@ -104,7 +104,7 @@ export const recording = {
     const calls = host();
     if (calls.recordStart === undefined)
       throw new EbbError('EBB_UNSUPPORTED', '[recording.start] There is no recording here.');
-    const file = fileToWrite('recording.start', path);
+    const file = fileToRecord('recording.start', path);
     calls.recordStart(fitting(number), file, name, most, mean);
     const now = current();
     now.path = file;

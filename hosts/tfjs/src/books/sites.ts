@@ -51,8 +51,9 @@ export class Sites {
 
   /** The site of whoever called the operation, which called `below`; 0 if no user's code did. */
   ofOperation(name: string, below: (...args: never[]) => unknown): number {
-    const depth = Error.stackTraceLimit;
+    const depth = Native.stackTraceLimit;
     const frames = read();
+    if (!able) return 0;
     // The first is the operation itself.
     let site = this.locate(frames, 1, frames.length < depth);
     if (site === 0 && frames.length === depth) site = this.search(below, depth * 6);
@@ -63,8 +64,9 @@ export class Sites {
   /** The site of whoever called `below`, directly or not; 0 if no user's code did. `depth`: how far to look first. */
   search(below: (...args: never[]) => unknown, depth: number): number {
     prepare(depth);
-    Error.captureStackTrace(captured, below);
+    captureStackTrace?.(captured, below);
     const frames = read();
+    if (!able) return 0;
     const site = this.locate(frames, 0, frames.length < depth);
     return site !== 0 || frames.length < depth ? site : this.search(below, depth * 6);
   }
@@ -151,25 +153,38 @@ function describe(frames: NodeJS.CallSite[]): string {
     .join('\n');
 }
 
+/** The engine's own, whatever the program makes of them. */
+const Native = Error;
+const { captureStackTrace } = Native;
+
 const NO_FRAMES: NodeJS.CallSite[] = [];
 const asIs = (_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] => frames;
 
 /** Used again and again: defining `stack` on a new object costs more. */
-const captured = {} as Capture;
+const captured: Capture = { stack: NO_FRAMES };
 let limitBefore = 0;
 let prepareBefore: typeof Error.prepareStackTrace;
+/** Whether stacks can be had: a program may have frozen what they are asked for with, and then there are no places. */
+let able = true;
 
 /** Before a stack is taken into `captured`; `read` puts back what this changes. */
 function prepare(limit: number): void {
-  ({ stackTraceLimit: limitBefore, prepareStackTrace: prepareBefore } = Error);
-  Error.stackTraceLimit = limit;
-  Error.prepareStackTrace = asIs;
+  ({ stackTraceLimit: limitBefore, prepareStackTrace: prepareBefore } = Native);
+  able = true;
+  try {
+    Native.prepareStackTrace = asIs;
+    Native.stackTraceLimit = limit;
+  } catch {
+    able = false;
+    Reflect.set(Native, 'prepareStackTrace', prepareBefore);
+  }
 }
 
 function read(): NodeJS.CallSite[] {
   const { stack: frames } = captured;
   captured.stack = NO_FRAMES; // they hold receivers and functions
-  Error.stackTraceLimit = limitBefore;
-  Error.prepareStackTrace = prepareBefore;
+  if (!able) return NO_FRAMES;
+  Native.stackTraceLimit = limitBefore;
+  Native.prepareStackTrace = prepareBefore;
   return frames;
 }

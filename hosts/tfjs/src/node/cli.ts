@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // `ebb run app.js`: a program with reclaim on and recorded, unchanged. `ebb app.js`: reclaim alone. The rest is the
 // tool's, which reads recordings.
-import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -124,6 +124,8 @@ const RUN_OPTIONS: Record<string, Option> = {
 function recordingOf(program: string[], asked: string | undefined): string {
   const script = program.find((word) => !word.startsWith('-')) ?? 'node';
   const path = resolve(asked ?? `${basename(script).replace(/\.[cm]?[jt]s$/, '')}.ebbrec`);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    fail(`${path} is no regular file; --out names another.`);
   try {
     accessSync(dirname(path), constants.W_OK);
     return path;
@@ -191,6 +193,13 @@ const SILENT_EXIT = 7;
 /** Pressed again after this long, an interrupt is meant for a program that does not listen. */
 const INSIST_MS = 1000;
 
+/** As the other process did. */
+function endLike(code: number | null, signal: NodeJS.Signals | null): void {
+  if (signal === null) process.exit(code ?? 2);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
+
 function run({ environment, program }: Plan): void {
   const { EBB_RECORD_OUT: file } = environment;
   const begun = Date.now();
@@ -220,14 +229,12 @@ function run({ environment, program }: Plan): void {
   child.on('exit', (code, signal) => {
     if (file !== undefined && signal !== null) sayOfKilled(file, begun, signal);
     if (file !== undefined && code === SILENT_EXIT) sayOfKilled(file, begun, `exit code ${code}`);
-    if (signal === null) process.exit(code ?? 1);
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
+    endLike(code, signal);
   });
 }
 
 /** The tool, with all the words. */
-function passOn(words: string[]): never {
+function passOn(words: string[]): void {
   const tool = findTool();
   if (tool === undefined) {
     process.stderr.write(
@@ -235,14 +242,15 @@ function passOn(words: string[]): never {
     );
     process.exit(2);
   }
-  const { status, signal, error } = spawnSync(tool, words, { stdio: 'inherit' });
-  if (error) fail(error.message);
-  if (signal !== null) process.kill(process.pid, signal);
-  process.exit(status ?? 2);
+  const child = spawn(tool, words, { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(error.message));
+  child.on('exit', endLike);
 }
 
 function main(words: string[]): void {
-  if (COMMANDS.has(words[0] ?? '')) passOn(words);
+  if (COMMANDS.has(words[0] ?? '')) return passOn(words);
   let chosen: Plan;
   try {
     chosen = plan(words);

@@ -121,6 +121,14 @@ export function fileToWrite(what: string, path: string): string {
   return path;
 }
 
+/** A recording is long, and written where others may write too: links are not followed. */
+export function fileToRecord(what: string, path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile())
+    throw badArgument(what, path, 'the path of a regular file, no link, or of none yet');
+  return path;
+}
+
 /** Models in files, as tfjs-node's `tf.io.fileSystem`: a folder to save to, a model.json to load. */
 export function fileSystem(path: string | string[]): Handler {
   if (typeof path === 'string') {

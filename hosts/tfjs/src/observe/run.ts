@@ -1,5 +1,6 @@
 // What `ebb run` does in the program's process: records from the start, and says what it saw at the end, past the budget
 // and on SIGUSR2. The program's own output is left alone: this goes to standard error.
+import { writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import {
   endAsItIs,
@@ -13,15 +14,36 @@ import { onEngine } from '../engine/tfjs';
 import { find, findSync, whySetting } from './finding';
 import { markIfRecorded, PROGRAM_ENDS } from './marks';
 import { Rounds } from './rounds';
+import { holdStandardStreams } from './standard_streams';
 import { findTool, writePage } from './tool';
 import { verdict } from './verdict';
 import { collectNow } from './viewers';
 
+const STDERR = 2;
+/** Where it does not take all at once. */
+const TRY_AGAIN_MS = 10;
+const MOST_TRIES = 100;
+
 /** Signals that end a program which does not listen for them. */
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** Not by `process.stderr`, which programs put their own in place of. */
 function say(text: string): void {
-  process.stderr.write(text);
+  holdStandardStreams();
+  const bytes = Buffer.from(text);
+  for (let at = 0, tries = 0; at < bytes.length; tries++) {
+    try {
+      at += writeSync(STDERR, bytes, at);
+    } catch (error) {
+      // Nobody reads it, or nobody for long.
+      if ((error as { code?: string }).code !== 'EAGAIN' || tries === MOST_TRIES) return;
+      wait(TRY_AGAIN_MS);
+    }
+  }
+}
+
+function wait(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 let rounds: Rounds | undefined;
@@ -29,6 +51,16 @@ let concluded = false;
 
 /** What was written until now is on disk after this long. */
 const ON_DISK_MS = 150;
+
+/** Ends the recording; says why it ended before the program did, if so: it is good up to there. */
+function ended(): string[] {
+  try {
+    endAsItIs();
+    return [];
+  } catch (error) {
+    return [`the recording ends before the program: ${(error as Error).message}`];
+  }
+}
 
 /**
  * At the end: nothing can be awaited any more. Nothing is given back before the recording ends: what the program's own
@@ -41,11 +73,13 @@ function conclude(): void {
   const tool = findTool();
   try {
     markIfRecorded(PROGRAM_ENDS);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ON_DISK_MS);
-    const findings = tool === undefined ? undefined : findSync(tool, recording.path);
-    const file = endAsItIs();
-    if (tool === undefined || findings === undefined) say(`ebb: recording: ${file}\n`);
-    else say(verdict({ ...findings, notes: [...findings.notes, ...writePage(tool, file)] }));
+    wait(ON_DISK_MS);
+    const { path } = recording;
+    const findings = tool === undefined ? undefined : findSync(tool, path);
+    const notes = [...(findings?.notes ?? []), ...ended()];
+    if (tool === undefined || findings === undefined)
+      say([`ebb: recording: ${path}`, ...notes, ''].join('\n  '));
+    else say(verdict({ ...findings, notes: [...notes, ...writePage(tool, path)] }));
   } catch (error) {
     say(`ebb: ${(error as Error).message}\n`);
   }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { addonPath } from '../node/addon';
+import { holdStandardStreams } from './standard_streams';
 
 export interface Place {
   frames: string[];
@@ -24,9 +25,12 @@ export interface Report {
   ended: boolean;
   /** It came to its end, and said what there is to say. */
   program_ended: boolean;
+  /** As it was at the end. */
+  mode: 'counters' | 'sampled' | 'full';
   growing: boolean;
   growth_per_second: number;
   level: number;
+  peak: number;
   reclaimed: number;
   places: Place[];
 }
@@ -42,19 +46,23 @@ const OPTIONS = { encoding: 'utf8', maxBuffer: 1 << 28 } as const;
 const wordsFor = (file: string): string[] => ['report', '--json', '--top', '50', file];
 
 export async function readReport(tool: string, file: string): Promise<Report> {
+  holdStandardStreams();
   const { stdout } = await promisify(execFile)(tool, wordsFor(file), OPTIONS);
   return JSON.parse(stdout) as Report;
 }
 
 export function readReportSync(tool: string, file: string): Report {
+  holdStandardStreams();
   const { status, stdout, stderr, error } = spawnSync(tool, wordsFor(file), OPTIONS);
   if (error) throw error;
-  if (status !== 0) throw new Error(stderr.trim() || `${tool} ended with ${status}`);
+  if (status !== 0)
+    throw new Error(stderr.trim().replace(/^ebb: /, '') || `${tool} ended with ${status}`);
   return JSON.parse(stdout) as Report;
 }
 
 /** The report as a page beside the recording; says where it is. Without it the rest is as good. */
 export function writePage(tool: string, file: string): string[] {
+  holdStandardStreams();
   const page = `${file.replace(/\.ebbrec$/, '')}.html`;
   const { status } = spawnSync(tool, ['report', file, '--html', page], OPTIONS);
   return status === 0 ? [`report: ${page}`] : [];

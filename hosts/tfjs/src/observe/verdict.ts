@@ -7,6 +7,9 @@ import type { Place, Report } from './tool';
 const LEAST_SECONDS = 1;
 const MOST_PLACES = 5;
 
+const SEE_MORE = '--mode full takes the place of every tensor';
+const MANY = 'it grows at many, at each by little';
+
 const rate = (perSecond: number): string => `+${amount(perSecond)}/s`;
 
 /** `handle (/srv/app/server.js:42)` -> `handle (server.js:42)`, where it is below the working folder. */
@@ -21,7 +24,7 @@ function placed(frame: string): string {
 function headline(report: Report, growing: Place[]): string {
   const { seconds, level, reclaimed } = report;
   const back = `${amount(reclaimed)} given back`;
-  if (report.events === 0) return 'no tensors were recorded';
+  if (report.events === 0 && report.peak === 0) return 'no tensors were recorded';
   if (seconds < LEAST_SECONDS)
     return `${amount(level)} at the end (${back}). Too short to tell growth: ${seconds.toFixed(2)} s of at least 1 s`;
   if (!report.growing) return `flat at ${amount(level)} (${back})`;
@@ -54,8 +57,10 @@ export function verdict({ report, heldBy, notLooked, notes }: Findings): string 
     else if (notLooked === undefined && heldBy.has(textOf(place)))
       lines.push('    held by: code that runs, another thread, or native code');
   }
+  const others = report.places.filter((place) => place.growing).length - growing.length;
+  if (others > 0) lines.push(`  and more places grow: npx ebb report lists them`);
   if (report.growing && growing.length === 0)
-    lines.push('  no place stands out: --mode full takes the place of every tensor');
+    lines.push(`  no place stands out: ${report.mode === 'full' ? MANY : SEE_MORE}`);
   if (growing.length > 0 && notLooked !== undefined) lines.push(`  holders: ${shown(notLooked)}`);
   return [...lines, ...notes.map((note) => `  ${shown(note)}`), ''].join('\n');
 }

@@ -3,4 +3,6 @@ export function fileToWrite(_what: string, path: string): string {
   return path;
 }
 
+export const fileToRecord = fileToWrite;
+
 export function registerFileHandlers(): void {}
