@@ -84,6 +84,22 @@ onEachBackend('why', (backend) => {
   });
 });
 
+test('where memory is short, it is left alone', async () => {
+  const x = tf.scalar(1);
+  const { availableMemory } = process;
+  process.availableMemory = () => 1 << 20;
+  try {
+    const refused = {
+      code: 'EBB_WRONG_STATE',
+      message: /may need .* MB, and there are 1.00 MB; allowed: {force: true}/,
+    };
+    await assert.rejects(ebb.why(x), refused);
+  } finally {
+    process.availableMemory = availableMemory;
+  }
+  x.dispose();
+});
+
 test('arguments are checked', async () => {
   const allowed = { code: 'EBB_INVALID_ARGUMENT', message: /allowed:/ };
   for (const tensor of [undefined, null, 3, {}]) await assert.rejects(ebb.why(tensor), allowed);

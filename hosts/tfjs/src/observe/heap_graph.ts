@@ -1,11 +1,9 @@
-// A heap snapshot of V8's as a graph. A snapshot may be longer than the longest string, so it is read as bytes: numbers
-// into arrays, and strings only where somebody asks for one.
+// A heap snapshot of V8's as a graph: numbers in arrays, and strings only where somebody asks for one.
+import { HeapFile } from './heap_file';
 
-const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const END = 0x5d;
-const ZERO = 0x30;
 
 interface Meta {
   node_fields: string[];
@@ -20,52 +18,23 @@ interface Head {
   edge_count: number;
 }
 
-/** Where the array behind `"name":[` begins. */
-function arrayAt(bytes: Buffer, name: string, from: number): number {
-  const key = `"${name}":[`;
-  const at = bytes.indexOf(key, from);
-  if (at < 0) throw new Error(`the heap snapshot has no ${name}: it is cut short`);
-  return at + key.length;
+function headOf(file: HeapFile): Head {
+  return (JSON.parse(`${file.head('nodes')}]}`) as { snapshot: Head }).snapshot;
 }
 
-/** The numbers from `at` to the end of their array, only those columns of each row that are wanted. */
-function columns(bytes: Buffer, at: number, width: number, rows: number, wanted: number[]) {
-  const places = new Int32Array(width).fill(-1);
-  wanted.forEach((column, i) => (places[column] = i));
-  const found = wanted.map(() => new Uint32Array(rows));
-  let row = 0;
-  let column = 0;
-  let value = 0;
-  let digits = false;
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte >= ZERO && byte <= ZERO + 9) {
-      value = value * 10 + (byte - ZERO);
-      digits = true;
-      continue;
-    }
-    if ((byte !== COMMA && byte !== END) || !digits) {
-      if (byte === END) break;
-      continue; // the line's end, a minus
-    }
-    const place = places[column] as number;
-    if (place >= 0 && row < rows) (found[place] as Uint32Array)[row] = value;
-    value = 0;
-    digits = false;
-    if (++column === width) {
-      column = 0;
-      row++;
-    }
-    if (byte === END) break;
-  }
-  if (row !== rows) throw new Error('the heap snapshot is cut short');
-  return { found, at };
+/** Which numbers of a row these are. */
+function places(fields: string[], wanted: [string, string, string]): [number, number, number] {
+  const found = wanted.map((field) => fields.indexOf(field));
+  const missing = wanted[found.indexOf(-1)];
+  if (missing !== undefined) throw new Error(`the heap snapshot has no field ${missing}`);
+  return found as [number, number, number];
 }
 
 /** Where each string begins, at its quote. */
-function stringsAt(bytes: Buffer, at: number): Float64Array {
+function stringsAt(bytes: Buffer): Float64Array {
   let starts = new Float64Array(1 << 16);
   let count = 0;
+  let at = 0;
   while (at < bytes.length && bytes[at] !== END) {
     if (bytes[at] !== QUOTE) {
       at++;
@@ -90,49 +59,56 @@ export class HeapGraph {
   /** The node that an edge leads to. */
   readonly to: Uint32Array;
 
-  private readonly nodeTypes: Uint32Array;
+  private readonly nodeTypes: Uint8Array;
   private readonly nodeNames: Uint32Array;
-  private readonly edgeTypes: Uint32Array;
+  private readonly edgeTypes: Uint8Array;
   private readonly edgeNames: Uint32Array;
   private readonly nodeTypeNames: string[];
   private readonly edgeTypeNames: string[];
+  private readonly bytes: Buffer; // of the strings
   private readonly strings: Float64Array;
   private readonly indices = new Map<string, number>();
 
-  constructor(private readonly bytes: Buffer) {
-    const nodesAt = arrayAt(bytes, 'nodes', 0);
-    const head = bytes.subarray(0, nodesAt).toString('utf8');
-    const { snapshot } = JSON.parse(`${head}]}`) as { snapshot: Head };
-    const { meta } = snapshot;
-    const node = (name: string): number => meta.node_fields.indexOf(name);
-    const edge = (name: string): number => meta.edge_fields.indexOf(name);
-    const width = meta.node_fields.length;
-    this.count = snapshot.node_count;
-    const nodes = columns(bytes, nodesAt, width, this.count, [
-      node('type'),
-      node('name'),
-      node('edge_count'),
-    ]);
-    const edgesAt = arrayAt(bytes, 'edges', nodes.at);
-    const edges = columns(bytes, edgesAt, meta.edge_fields.length, snapshot.edge_count, [
-      edge('type'),
-      edge('name_or_index'),
-      edge('to_node'),
-    ]);
-    this.strings = stringsAt(bytes, arrayAt(bytes, 'strings', edges.at));
-    [this.nodeTypes, this.nodeNames] = nodes.found as [Uint32Array, Uint32Array];
-    [this.edgeTypes, this.edgeNames, this.to] = edges.found as [
-      Uint32Array,
-      Uint32Array,
-      Uint32Array,
-    ];
-    this.to.forEach((at, i) => (this.to[i] = at / width));
+  constructor(path: string) {
+    const file = new HeapFile(path);
+    const { meta, ...counts } = headOf(file);
+    this.count = counts.node_count;
     this.nodeTypeNames = meta.node_types[0];
     this.edgeTypeNames = meta.edge_types[0];
+    this.nodeTypes = new Uint8Array(this.count);
+    this.nodeNames = new Uint32Array(this.count);
     this.first = new Uint32Array(this.count + 1);
-    const counts = nodes.found[2] as Uint32Array;
-    for (let i = 0; i < this.count; i++)
-      this.first[i + 1] = (this.first[i] as number) + (counts[i] as number);
+    this.edgeTypes = new Uint8Array(counts.edge_count);
+    this.edgeNames = new Uint32Array(counts.edge_count);
+    this.to = new Uint32Array(counts.edge_count);
+    this.readNodes(file, meta.node_fields);
+    this.readEdges(file, meta);
+    this.bytes = file.rest('strings');
+    this.strings = stringsAt(this.bytes);
+    file.close();
+  }
+
+  private readNodes(file: HeapFile, fields: string[]): void {
+    const { nodeTypes, nodeNames, first, count } = this;
+    const [type, name, edges] = places(fields, ['type', 'name', 'edge_count']);
+    file.rows(count, fields.length, (row, numbers) => {
+      nodeTypes[row] = numbers[type] as number;
+      nodeNames[row] = numbers[name] as number;
+      first[row + 1] = (first[row] as number) + (numbers[edges] as number);
+    });
+    if (first[count] !== this.to.length) throw new Error('the heap snapshot contradicts itself');
+  }
+
+  private readEdges(file: HeapFile, meta: Meta): void {
+    const { edgeTypes, edgeNames, to } = this;
+    const width = meta.node_fields.length;
+    const [type, name, node] = places(meta.edge_fields, ['type', 'name_or_index', 'to_node']);
+    file.enter('edges');
+    file.rows(to.length, meta.edge_fields.length, (row, numbers) => {
+      edgeTypes[row] = numbers[type] as number;
+      edgeNames[row] = numbers[name] as number;
+      to[row] = (numbers[node] as number) / width;
+    });
   }
 
   type(node: number): string {
@@ -207,7 +183,7 @@ export class HeapGraph {
 
   private search(text: string): number {
     const quoted = Buffer.from(JSON.stringify(text));
-    let at = this.bytes.indexOf(quoted, this.strings[0] ?? this.bytes.length);
+    let at = this.bytes.indexOf(quoted);
     for (; at >= 0; at = this.bytes.indexOf(quoted, at + 1)) {
       let low = 0;
       let high = this.strings.length - 1;

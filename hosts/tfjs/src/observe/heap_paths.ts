@@ -31,10 +31,12 @@ class Ways {
     const weak = graph.edgeCode('weak');
     const queue = new Uint32Array(count);
     let end = 1;
+    const closed = new Uint8Array(count);
+    for (const node of skipped) closed[node] = 1;
     this.from[0] = 0;
     for (let head = 0; head < end; head++) {
       const node = queue[head] as number;
-      if (skipped.has(node)) continue;
+      if (closed[node] === 1) continue;
       for (let edge = first[node] as number; edge < (first[node + 1] as number); edge++) {
         const next = to[edge] as number;
         if (this.from[next] !== -1 || graph.isEdge(edge, weak)) continue;

@@ -1,8 +1,5 @@
 // A program of its own, so that the memory of the one that asks is left alone: node heap_reader.js SNAPSHOT > JSON
-import { readFileSync } from 'node:fs';
 import { HeapGraph } from './heap_graph';
 import { holdings } from './heap_paths';
 
-process.stdout.write(
-  JSON.stringify(holdings(new HeapGraph(readFileSync(process.argv[2] as string)))),
-);
+process.stdout.write(JSON.stringify(holdings(new HeapGraph(process.argv[2] as string))));
