@@ -83,8 +83,10 @@ public final class Figures {
     }
 
     private void why() throws Exception {
-        double seconds = run(Fork.reclaiming().flag("-Xmx900m"), "why", 500).number("seconds");
-        row("JVM: why, heap of 500 MB (s)", seconds, null, seconds, 10.0);
+        for (String of : List.of("records", "nodes", "numbers")) {
+            double seconds = run(Fork.reclaiming().flag("-Xmx900m"), "why", 500, of).number("seconds");
+            row("JVM: why, heap of 500 MB of " + of + " (s)", seconds, null, seconds, 10.0);
+        }
     }
 
     private void watching() throws Exception {

@@ -19,10 +19,8 @@ import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 
 /**
  * One piece of work, measured in a JVM of its own: prints lines {@code name=value}. Pairs take turns within it, so
@@ -46,7 +44,7 @@ public final class Work {
             // Longer blocks: each begins a recording, and that is not what is asked.
             case "recorded-step" -> steps(Integer.parseInt(arguments[2]), 60, recording(arguments[1]));
             case "recorded-add" -> adds(Integer.parseInt(arguments[2]), 50_000, recording(arguments[1]));
-            case "why" -> why(Integer.parseInt(arguments[1]));
+            case "why" -> Heaps.why(Integer.parseInt(arguments[1]), arguments[2]);
             case "drop" -> dropping();
             case "close" -> closing();
             case "scope" -> scopes();
@@ -156,26 +154,6 @@ public final class Work {
                     trainer.step();
                 }
             }
-        }
-    }
-
-    // ---- who holds it --------------------------------------------------------------------------
-
-    private static final List<Object> HEAP = new ArrayList<>();
-
-    /** A heap of so many megabytes, of maps, texts and boxed numbers, and how long the question takes. */
-    private static void why(int megabytes) {
-        Runtime runtime = Runtime.getRuntime();
-        for (int i = 0; runtime.totalMemory() - runtime.freeMemory() < (long) megabytes << 20; i++) {
-            HEAP.add(new HashMap<>(Map.of("name", "customer " + i, "number", i * 1000L, "items", new ArrayList<>(List.of(i, i + 1)))));
-        }
-        try (NDManager manager = NDManager.newBaseManager()) {
-            NDArray array = manager.ones(ONE_ELEMENT);
-            HEAP.add(List.of(array));
-            long start = System.nanoTime();
-            String path = Ebb.why(array);
-            System.out.println("seconds=" + (System.nanoTime() - start) / 1e9);
-            System.out.println("path=" + path);
         }
     }
 

@@ -7,7 +7,16 @@ import java.util.Locale;
 import java.util.Map;
 
 /** What the tool says of a recording at one moment. */
-record Finding(boolean growing, double rate, double level, double givenBack, double seconds, double events, List<Place> places) {
+record Finding(
+        boolean growing,
+        boolean full,
+        double rate,
+        double level,
+        double peak,
+        double givenBack,
+        double seconds,
+        double events,
+        List<Place> places) {
 
     private static final int MOST = 40;
     private static final String[] UNITS = {"B", "KB", "MB", "GB", "TB"};
@@ -35,8 +44,10 @@ record Finding(boolean growing, double rate, double level, double givenBack, dou
         }
         return new Finding(
                 Boolean.TRUE.equals(report.get("growing")),
+                "full".equals(report.get("mode")),
                 number(report, "growth_per_second"),
                 number(report, "level"),
+                number(report, "peak"),
                 number(report, "reclaimed"),
                 number(report, "seconds"),
                 number(report, "events"),
@@ -53,7 +64,7 @@ record Finding(boolean growing, double rate, double level, double givenBack, dou
 
     /** In a line, and one with its holder for each place that grows. */
     String text(Map<String, String> holders) {
-        if (events == 0) {
+        if (events == 0 && peak == 0) {
             return "no arrays were recorded\n";
         }
         String back = " (" + amount(givenBack) + " given back)";
@@ -69,7 +80,8 @@ record Finding(boolean growing, double rate, double level, double givenBack, dou
             text.append("    held by: ").append(holders.getOrDefault(place.site, "not looked for yet")).append('\n');
         }
         if (growing && places.isEmpty()) {
-            text.append("  no place stands out: record in mode full to see every one\n");
+            text.append("  no place stands out: ")
+                    .append(full ? "it grows at many, at each by little\n" : "record in mode full to see every one\n");
         }
         return text.toString();
     }

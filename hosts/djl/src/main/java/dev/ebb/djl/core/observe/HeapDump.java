@@ -17,6 +17,7 @@ final class HeapDump {
     private static final int OBJECT = 2; // a field's type
     private static final int[] SIZES = {0, 0, 8, 0, 1, 2, 4, 8, 1, 2, 4, 8};
     private static final int HEADER = 9;
+    private static final int RECENT = 256;
     private static final List<String> PASSED_OVER = List.of("java.", "jdk.", "ai.djl.", "dev.ebb.djl.core.", "dev.ebb.djl.Ebb");
 
     /** A field that leads to an object: of an instance its place among the bytes, of a class in the file. */
@@ -32,6 +33,7 @@ final class HeapDump {
         List<Reference> statics;
         List<Reference> references; // of an instance, those of the classes above it included; null: not known yet
         int size; // of an instance's own fields
+        List<Long> listed; // places of its instances, where they are wanted
     }
 
     final HeapFile file;
@@ -44,6 +46,8 @@ final class HeapDump {
     private final Map<Integer, Long> classesBySerial = new HashMap<>();
     private final Map<Long, Long> frames = new HashMap<>();
     private final Map<Integer, Long> stacks = new HashMap<>(); // by the thread's serial number
+    private final long[] recentIds = new long[RECENT];
+    private final Type[] recent = new Type[RECENT];
     private final Map<String, List<Long>> wanted = new HashMap<>(); // places of the instances of some classes
 
     HeapDump(Path path, String... wantedTypes) throws IOException {
@@ -116,6 +120,7 @@ final class HeapDump {
         type.superId = file.id(at + 12);
         Long name = classNames.get(file.id(at));
         type.name = name == null ? "?" : string(name).replace('/', '.');
+        type.listed = wanted.get(type.name);
         types.put(file.id(at), type);
         objects.add(file.id(at), at - 1);
         long next = at + 64; // after the ids, the size of an instance
@@ -143,13 +148,14 @@ final class HeapDump {
     }
 
     private long instance(long at) {
-        Type type = types.get(file.id(at + 12));
+        Type type = typeOf(file.id(at + 12)); // classes come before instances
         if (type != null) {
-            List<Long> listed = wanted.get(type.name);
-            if (listed != null) {
-                listed.add(at - 1);
+            if (type.listed != null) {
+                type.listed.add(at - 1);
             }
-            objects.add(file.id(at), at - 1);
+            if (type.listed != null || !references(type).isEmpty()) {
+                objects.add(file.id(at), at - 1);
+            }
         }
         return at + 24 + file.u4(at + 20);
     }
@@ -168,7 +174,17 @@ final class HeapDump {
 
     /** Of the instance, array or class at this place. */
     Type typeAt(long place) {
-        return types.get(file.id(place + (file.u1(place) == ARRAY ? 17 : 13)));
+        return typeOf(file.id(place + (file.u1(place) == ARRAY ? 17 : 13)));
+    }
+
+    /** Most objects are of a few types. */
+    private Type typeOf(long id) {
+        int slot = (int) (id >>> 4) & RECENT - 1;
+        if (recentIds[slot] != id || recent[slot] == null) {
+            recentIds[slot] = id;
+            recent[slot] = types.get(id);
+        }
+        return recent[slot];
     }
 
     /** The fields of an instance that lead to objects, and keep them. */

@@ -6,12 +6,11 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.LongConsumer;
 
 /**
@@ -33,6 +32,7 @@ public final class HeapPaths {
     private final HeapDump dump;
     private final int[] parents;
     private final int[] queue;
+    private final BitSet missing = new BitSet(); // what is looked for and not found yet
     private int from;
     private int to;
 
@@ -101,16 +101,20 @@ public final class HeapPaths {
 
     /** Breadth first; what the asking thread's methods have counts only where there is nothing else. */
     private void search(Map<Integer, List<Long>> targets, int asker) {
-        Set<Integer> missing = new HashSet<>();
-        targets.values().forEach(ids -> ids.forEach(id -> missing.add(dump.objects.find(id))));
-        missing.remove(-1);
+        targets.values().forEach(ids -> ids.forEach(id -> miss(dump.objects.find(id))));
         for (long type : dump.types.keySet()) {
             reach(dump.objects.find(type), OF_CLASSES);
         }
         addRoots(asker, false);
-        follow(missing);
+        follow();
         addRoots(asker, true);
-        follow(missing);
+        follow();
+    }
+
+    private void miss(int object) {
+        if (object >= 0) {
+            missing.set(object);
+        }
     }
 
     private void addRoots(int asker, boolean askers) {
@@ -129,10 +133,14 @@ public final class HeapPaths {
         }
     }
 
-    private void follow(Set<Integer> missing) {
-        while (from < to && !missing.isEmpty()) {
+    private void follow() {
+        int left = missing.cardinality();
+        while (from < to && left > 0) {
             int object = queue[from++];
-            missing.remove(object);
+            if (missing.get(object)) {
+                missing.clear(object);
+                left--;
+            }
             forEachReference(dump.objects.placeOf(object), id -> reach(dump.objects.find(id), object));
         }
     }
