@@ -12,6 +12,8 @@
 //   canary   a sentinel that nobody holds: gone after a collection that would have found the dead. Nobody is asked
 //            before a canary has died. The oldest there is: a collection of young objects does not find older ones, and
 //            asking after it would pin them all for nothing.
+//   name     what a sentinel was hung on, for the finalizers. They are registered with the sentinel, once, and not with
+//            each tensor, which would cost more than all the rest.
 //   resting  sentinels that this job has made or asked: the next has them in its stock. Those of tensors that are
 //            disposed of are of use at once, for nobody had to ask.
 import type { Tensor } from '../engine/tfjs';
@@ -23,10 +25,16 @@ const YOUNGEST = 8;
 /** Sentinels made in one job: about a millisecond. */
 const SLICE = 1024;
 
+/** What a sentinel's finalizer is told: the name of the tensor that it hung on last. */
+interface Label {
+  name: number;
+}
+
 /** Hung on a tensor; leads back to it, so that whoever has the one finds the other. */
 export interface Sentinel {
   watched: object | undefined;
   slot: number;
+  readonly label: Label;
   /** To itself, from the job that made it. */
   readonly ref: WeakRef<Sentinel>;
 }
@@ -35,7 +43,7 @@ const MARK = Symbol('ebb.sentinel');
 type Marked = { [MARK]?: Sentinel | undefined };
 
 function makeSentinel(): Sentinel {
-  const sentinel = { watched: undefined, slot: 0 } as {
+  const sentinel = { watched: undefined, slot: 0, label: { name: NOBODY } } as {
     -readonly [K in keyof Sentinel]: Sentinel[K];
   };
   sentinel.ref = new WeakRef<Sentinel>(sentinel);
@@ -62,7 +70,7 @@ export class Sentinels {
   private ranEmpty = false;
   private readonly nextJob: () => void;
   private jobPending = false;
-  private readonly registry = new FinalizationRegistry<number>((name) => this.finalized(name));
+  private readonly registry = new FinalizationRegistry<Label>(({ name }) => this.finalized(name));
 
   /** `died`: the tensor of this slot is gone. */
   constructor(private readonly died: (slot: number) => void) {
@@ -87,18 +95,19 @@ export class Sentinels {
     const generation = ((this.generations[slot] as number) + 1) % GENERATIONS;
     this.generations[slot] = generation;
     const name = nameOf(slot, generation);
-    this.registry.register(tensor, name);
     this.later();
     const sentinel = this.stock.pop();
     if (sentinel === undefined) {
       this.ranEmpty = true;
       this.hasSentinel[slot] = 0;
       this.refs[slot] = new WeakRef(tensor);
+      this.registry.register(tensor, { name });
       this.asked.push(name);
       return;
     }
     sentinel.watched = tensor;
     sentinel.slot = slot;
+    sentinel.label.name = name;
     (tensor as Marked)[MARK] = sentinel;
     this.hasSentinel[slot] = 1;
     this.refs[slot] = sentinel.ref;
@@ -112,13 +121,18 @@ export class Sentinels {
     return (target as Sentinel).watched;
   }
 
-  /** A tensor is disposed of: its sentinel serves another. */
+  /** A tensor is disposed of: its sentinel serves another, unless it cannot be taken off. */
   release(tensor: object): void {
     const sentinel = (tensor as Marked)[MARK];
     if (sentinel === undefined) return;
     this.forget(sentinel.slot);
-    (tensor as Marked)[MARK] = undefined;
     sentinel.watched = undefined;
+    sentinel.label.name = NOBODY;
+    try {
+      (tensor as Marked)[MARK] = undefined;
+    } catch {
+      return; // somebody has frozen the tensor
+    }
     if (this.stock.length < this.wanted) this.stock.push(sentinel);
   }
 
@@ -150,6 +164,7 @@ export class Sentinels {
   }
 
   private finalized(name: number): void {
+    if (name === NOBODY) return;
     const slot = slotOf(name);
     if (this.generations[slot] === generationOf(name)) this.died(slot);
   }
@@ -184,8 +199,14 @@ export class Sentinels {
     this.stock.push(...ready.slice(0, lacking));
     const missing = this.wanted - this.stock.length + CANARIES - this.canaries.length;
     const count = Math.min(SLICE, missing);
-    for (let i = 0; i < count; i++) this.resting.push(makeSentinel());
+    for (let i = 0; i < count; i++) this.resting.push(this.made());
     if (count > 0) this.later();
+  }
+
+  private made(): Sentinel {
+    const sentinel = makeSentinel();
+    this.registry.register(sentinel, sentinel.label);
+    return sentinel;
   }
 
   private grow(slot: number): void {
@@ -202,6 +223,8 @@ export class Sentinels {
 /** A slot and its generation in one number, exact in a double. */
 const SLOTS = 2 ** 24;
 const GENERATIONS = 2 ** 29;
+/** The name of what hangs on nothing. */
+const NOBODY = -1;
 
 function nameOf(slot: number, generation: number): number {
   return generation * SLOTS + slot;

@@ -207,6 +207,15 @@ Object.assign(globalThis.programs, {
     return { counts };
   },
 
+  /** A tensor that somebody has frozen, as stores of state do: TensorFlow.js frees it, then cannot say so. */
+  async frozen(options) {
+    await globalThis.beginProgram(options);
+    const start = tf.memory().numTensors;
+    const tensor = Object.freeze(tf.ones([10]));
+    const code = await codeOf(() => tensor.dispose());
+    return { code, left: tf.memory().numTensors - start };
+  },
+
   /** Sizes that are none. */
   async budgets(options) {
     await globalThis.beginProgram(options);

@@ -104,6 +104,11 @@ test('what is at hand is read without the GPU', async () => {
   assert.deepEqual(counts, { given: 0, computed: 1, again: 0, small: 0, byKernel: 1 });
 });
 
+test('a frozen tensor is freed as TensorFlow.js frees it', async () => {
+  const { code, left } = await run('frozen');
+  assert.deepEqual({ code, left }, { code: 'TypeError', left: 0 });
+});
+
 test('sizes that are none', async () => {
   const { codes, sums, expected } = await run('budgets');
   for (const [what, code] of Object.entries(codes))

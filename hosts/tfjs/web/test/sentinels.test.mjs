@@ -91,6 +91,18 @@ test('a sentinel that is used again does not lead back to its former tensor', as
   assert.equal(kept.name, 'kept by the program');
 });
 
+test('a sentinel that cannot be taken off serves no other', async () => {
+  const { sentinels } = await stocked();
+  const frozen = { name: 'frozen' };
+  sentinels.watch(1, frozen);
+  Object.freeze(frozen);
+  const { left } = sentinels;
+  sentinels.release(frozen);
+  sentinels.release(frozen);
+  assert.equal(sentinels.left, left);
+  assert.equal(sentinels.object(1), undefined);
+});
+
 test('without a stock tensors are watched all the same, and seen in a later job', async () => {
   const { sentinels, died } = await stocked();
   const { left } = sentinels;
@@ -134,4 +146,17 @@ test('where pressing does not help nobody is asked, and it is said once', async 
 test('a job with no canary left collects nothing', () => {
   const pressure = new Pressure({ canary: () => undefined, ask: assert.fail }, assert.fail);
   assert.equal(pressure.collect(true), false);
+});
+
+test('what is disposed of serves again, and nothing is made for it', async () => {
+  const { sentinels } = await stocked();
+  const { left } = sentinels;
+  for (let turn = 0; turn < 5; turn++) {
+    const made = Array.from({ length: 100 }, (_, id) => ({ id }));
+    made.forEach((object, slot) => sentinels.watch(slot, object));
+    made.forEach((object) => sentinels.release(object));
+    await nextJob();
+  }
+  assert.ok(sentinels.left >= left);
+  assert.ok(sentinels.left <= left + 2048, `${sentinels.left - left} more`);
 });
