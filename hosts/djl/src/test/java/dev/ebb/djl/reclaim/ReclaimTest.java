@@ -12,6 +12,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.Ebb;
 import dev.ebb.djl.Memory;
+import dev.ebb.djl.core.managers.ManagerShape;
 import dev.ebb.djl.support.Managers;
 import java.util.ArrayList;
 import java.util.List;
@@ -236,6 +237,23 @@ class ReclaimTest {
         assertTrue(Ebb.isReclaiming());
         Ebb.collect();
         assertFew(Ebb.memory().live() - before.live());
+    }
+
+    /** The seed's slow epochs, without reclaim: a walk does not pass what waits. */
+    @Test
+    void offWalksMeetWhatIsAlive() {
+        Ebb.reclaim(false);
+        NDManager inner = manager.newSubManager();
+        NDArray held = inner.ones(SMALL);
+        Memory before = Ebb.memory();
+        drop(inner, MANY);
+        Ebb.collect();
+        assertFew(ManagerShape.mapOf(inner).records().size() - 1);
+        assertEquals(MANY, Ebb.memory().live() - before.live());
+        inner.close();
+        assertEquals(before.live() - 1, Ebb.memory().live());
+        assertEquals(MANY + 1, Ebb.memory().regionEnded() - before.regionEnded());
+        holding(held);
     }
 
     @Test

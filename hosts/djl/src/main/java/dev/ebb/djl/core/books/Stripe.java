@@ -128,6 +128,10 @@ public final class Stripe {
         return first;
     }
 
+    public synchronized boolean hasEnded(Watch watch) {
+        return watch.state == Watch.ENDED;
+    }
+
     /** Books an end that is the host's own. */
     public synchronized void end(Watch watch, int reason) {
         if (watch.state == Watch.ENDED) {

@@ -13,6 +13,7 @@ import dev.ebb.djl.core.watching.Reclaimer;
 import dev.ebb.djl.core.watching.Watch;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -25,6 +26,7 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
 
     public final transient ManagerWatch watch;
     private final transient Records records = new Records();
+    private transient volatile Set<Watch> aside; // dead ones that wait for reclaim to be switched on; null: none ever
     private transient int visited; // by the last walk; 0: there was none
     private final int device;
     private final transient ConcurrentHashMap<String, Object> aliases = new ConcurrentHashMap<>(0);
@@ -47,6 +49,29 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
     @Override
     public void forget(Watch dead) {
         records.remove(dead.uid, dead);
+        Set<Watch> waiting = aside;
+        if (waiting != null) {
+            waiting.remove(dead);
+        }
+    }
+
+    /** Walks do not meet it any more. It is in one table or the other at any moment: a close meanwhile ends it. */
+    @Override
+    public void setAside(Watch dead) {
+        addAside(dead);
+        records.remove(dead.uid, dead);
+    }
+
+    private void addAside(Watch dead) {
+        if (aside == null) {
+            synchronized (this) {
+                aside = aside == null ? ConcurrentHashMap.newKeySet() : aside;
+            }
+        }
+        aside.add(dead);
+        if (dead.stripe.hasEnded(dead)) { // reclaimed meanwhile
+            aside.remove(dead);
+        }
     }
 
     public void forget(ManagerWatch dead) {
@@ -57,11 +82,7 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
     void keep(Watch dead) {
         if (watch.isOpen()) {
             dead.owner = this;
-            records.put(dead.uid, dead);
-            if (!dead.closed()) {
-                return;
-            }
-            records.remove(dead.uid, dead); // reclaimed meanwhile
+            addAside(dead);
         } else {
             Reclaimer.endWithManager(dead);
         }
@@ -184,6 +205,11 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
             if (record instanceof Watch array) {
                 Reclaimer.endWithManager(array);
             }
+        }
+        Set<Watch> waiting = aside;
+        if (waiting != null) {
+            waiting.forEach(Reclaimer::endWithManager);
+            waiting.clear();
         }
         records.clear();
         aliases.clear();

@@ -123,6 +123,9 @@ public final class Reclaimer {
             dead.stripe.end(dead, dead.deleteSoon() ? Stripe.RECLAIMED : Stripe.DISPOSED);
         } else {
             dead.stripe.dropped(dead);
+            if (!on) {
+                dead.owner.setAside(dead);
+            }
         }
     }
 

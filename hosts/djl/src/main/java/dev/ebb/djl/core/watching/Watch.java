@@ -78,6 +78,9 @@ public final class Watch extends WeakReference<Object> {
     public interface Owner {
         void forget(Watch watch);
 
+        /** The program has dropped it, and reclaim is off: it waits where no walk has to pass it. */
+        default void setAside(Watch dead) {}
+
         /** The core's region that stands for it in reports. */
         long region();
     }
