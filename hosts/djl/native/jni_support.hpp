@@ -25,6 +25,8 @@ struct World {
   jmethodID await_references = nullptr;
   jmethodID has_pending = nullptr;
   jfieldID pending_active = nullptr;
+  jclass vm_counts = nullptr;  // jdk.internal.misc.VM
+  jmethodID unfinalized = nullptr;
   jclass thread = nullptr;  // java.lang.Thread
   jmethodID current_thread = nullptr;
   jmethodID interrupt = nullptr;

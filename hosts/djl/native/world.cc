@@ -159,6 +159,9 @@ void find_reference_handler(JNIEnv* env) {
   w.has_pending = method_of(env, w.reference, "hasReferencePendingList", "()Z");
   w.pending_active = env->GetStaticFieldID(w.reference, "processPendingActive", "Z");
   env->ExceptionClear();
+  if (w.vm_counts == nullptr) w.vm_counts = kept_class(env, "jdk/internal/misc/VM");
+  if (w.vm_counts == nullptr) return;
+  w.unfinalized = method_of(env, w.vm_counts, "getFinalRefCount", "()I");
 }
 
 // A direct buffer has a field for what has to live as long as its memory; its views inherit it.
@@ -356,6 +359,11 @@ jboolean references_arriving(JNIEnv* env, jclass) {
          env->CallStaticBooleanMethod(w.reference, w.has_pending);
 }
 
+jboolean finalizers_pending(JNIEnv* env, jclass) {
+  const World& w = world();
+  return w.unfinalized != nullptr && env->CallStaticIntMethod(w.vm_counts, w.unfinalized) > 0;
+}
+
 }  // namespace
 
 bool ebb_jni::register_world(JNIEnv* env, jclass native) {
@@ -377,6 +385,7 @@ bool ebb_jni::register_world(JNIEnv* env, jclass native) {
       method<force_collection>("forceCollection", "()Z"),
       method<await_references>("awaitReferences", "()Z"),
       method<references_arriving>("referencesArriving", "()Z"),
+      method<finalizers_pending>("finalizersPending", "()Z"),
   };
   return env->RegisterNatives(native, methods, sizeof methods / sizeof *methods) == JNI_OK;
 }

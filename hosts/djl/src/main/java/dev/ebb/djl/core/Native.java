@@ -164,6 +164,9 @@ public final class Native {
     /** Whether the JVM has references to hand out still; false where that cannot be asked. */
     public static native boolean referencesArriving();
 
+    /** Whether objects wait for their finalizer to be called; false where that cannot be asked. */
+    public static native boolean finalizersPending();
+
     /** The buffer, and every view of it, keeps the object reachable from now on; false if this JVM's cannot. */
     static native boolean keepWith(ByteBuffer buffer, Object kept);
 

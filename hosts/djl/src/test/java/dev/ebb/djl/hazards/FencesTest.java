@@ -19,6 +19,15 @@ class FencesTest {
         assertEquals(0, result.number("wrong"));
     }
 
+    /** The collector has found them dead by then. */
+    @Test
+    void finalizersUseWhatTheyReach() throws Exception {
+        Fork.Result result = Fork.reclaiming().flag("-XX:-CreateCoredumpOnCrash").run(Finalized.class);
+        assertEquals(0, result.status(), result.text());
+        assertEquals(0, result.number("wrong"), result.text());
+        assertEquals(0, result.number("left"), result.text());
+    }
+
     @Test
     void withoutFencesTheyDoNot() throws Exception {
         Fork fork = Fork.reclaiming().flag("-Debb.without.fences=true", "-XX:-CreateCoredumpOnCrash",

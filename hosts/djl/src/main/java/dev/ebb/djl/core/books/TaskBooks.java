@@ -1,6 +1,5 @@
 package dev.ebb.djl.core.books;
 
-import dev.ebb.djl.core.pressure.Collector;
 import dev.ebb.djl.core.watching.Reclaimer;
 import dev.ebb.djl.core.watching.Watch;
 import java.util.ArrayList;
@@ -153,11 +152,9 @@ public final class TaskBooks {
         if (keeping.isEmpty()) {
             return List.of();
         }
-        Collector.collect();
-        Reclaimer.drain();
+        Reclaimer.collectOnce();
         if (keeping.keySet().stream().anyMatch(TaskBooks::holds)) {
-            Collector.collect(); // what only the first one made unreachable
-            Reclaimer.drain();
+            Reclaimer.collectOnce(); // what only the first one made unreachable
         }
         Books.flush();
         Adopted.forEach(watch -> note(watch, keeping));

@@ -63,7 +63,7 @@ public final class LentMap extends StandInMap {
         }
         Watch watch = Loose.TABLE.find(uid);
         if (watch == null) {
-            watch = new Watch(resource, adapter, uid, Loose.TABLE, Reclaimer.QUEUE);
+            watch = new Watch(resource, adapter, uid, Loose.TABLE);
             Loose.TABLE.add(watch);
             Books.born(watch, resource, device);
         }

@@ -145,7 +145,7 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
             Books.moved(known);
             return Alive.resource(records.put(uid, known));
         }
-        Watch fresh = new Watch(array, adapter, uid, this, Reclaimer.QUEUE);
+        Watch fresh = new Watch(array, adapter, uid, this);
         Object before = records.put(uid, fresh);
         if (before == null) {
             Books.born(fresh, array, device);

@@ -2,14 +2,13 @@ package dev.ebb.djl.core.watching;
 
 import dev.ebb.djl.core.managers.ManagerMap;
 import dev.ebb.djl.core.managers.ManagerShape;
-import java.lang.ref.WeakReference;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The closing record of a manager: its maps, which do not reach it, and its place in its parent's. */
-public final class ManagerWatch extends WeakReference<Object> {
+public final class ManagerWatch extends Mark {
 
     /** Those of all open managers: the maps, and the watches in them, have to outlive their manager. */
     private static final Set<ManagerWatch> OPEN = ConcurrentHashMap.newKeySet();
@@ -26,7 +25,7 @@ public final class ManagerWatch extends WeakReference<Object> {
     public volatile Boolean shortest; // the rule for results here and below; null: as above
 
     public ManagerWatch(Object manager, ManagerMap map) {
-        super(manager, Reclaimer.QUEUE);
+        super(manager);
         this.map = map;
         OPEN.add(this);
         if (ManagerShape.of(manager).isOfEngine(manager)) {

@@ -27,6 +27,7 @@ public final class Reclaimer {
     public static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<>();
 
     private static final ConcurrentLinkedQueue<AutoCloseable> TO_CLOSE = new ConcurrentLinkedQueue<>();
+    private static final int TOGETHER = 256;
     private static volatile boolean on;
 
     private Reclaimer() {}
@@ -65,18 +66,19 @@ public final class Reclaimer {
     }
 
     /**
-     * Everything, once the JVM's handler has put all that it has on the queue: meanwhile one at a birth, because who takes
-     * them only quarrels with it for the queue's lock.
+     * Everything, once the JVM's handler has put all that it has on the queue, and finalizers have ended: who takes them
+     * before only quarrels with the handler for the queue's lock.
      */
     private static void giveBack() {
-        Reference<?> dead = QUEUE.poll();
-        if (dead != null) {
-            take(dead);
-            if (Native.referencesArriving()) {
-                Deletions.flush();
-            } else {
-                drainArrays();
+        if (Postponed.isEmpty()) {
+            Reference<?> dead = QUEUE.poll();
+            if (dead == null) {
+                return;
             }
+            Postponed.add((Mark) dead);
+        }
+        if (!Postponed.inUse()) {
+            drainArrays();
         }
     }
 
@@ -96,15 +98,54 @@ public final class Reclaimer {
 
     private static void takeAll() {
         try {
-            for (Reference<?> dead; (dead = QUEUE.poll()) != null; ) {
-                take(dead);
+            while (takeSome()) {
+                continue;
             }
         } finally {
             Deletions.flush();
         }
     }
 
-    private static void take(Reference<?> dead) {
+    /** As many as one question after finalizers is for; whether there may be more. */
+    private static boolean takeSome() {
+        Mark found = Postponed.takeAll();
+        int polled = 0;
+        for (Reference<?> dead; polled < TOGETHER && (dead = QUEUE.poll()) != null; polled++) {
+            ((Mark) dead).next = found;
+            found = (Mark) dead;
+        }
+        if (found == null) {
+            return false;
+        }
+        boolean free = false;
+        try {
+            free = !Postponed.inUse();
+        } finally {
+            if (!free) {
+                Postponed.addAll(found);
+            }
+        }
+        if (free) {
+            take(found);
+        }
+        return free && polled == TOGETHER;
+    }
+
+    private static void take(Mark chain) {
+        Mark left = chain;
+        try {
+            while (left != null) {
+                Mark dead = left;
+                left = dead.next;
+                dead.next = null;
+                takeOne(dead);
+            }
+        } finally {
+            Postponed.addAll(left);
+        }
+    }
+
+    private static void takeOne(Mark dead) {
         if (dead instanceof Watch array) {
             notice(array);
         } else if (dead instanceof ManagerWatch manager) {
@@ -206,16 +247,24 @@ public final class Reclaimer {
 
     /** The governor's: the JVM collects, and notices are given. Called by the core, which then drains. */
     public static void collectForGovernor() {
-        Collector.collect();
+        collect();
         takeAll();
         Stripe.giveNotices();
     }
 
     /** A collection whatever the governor says, and a drain. */
     public static void collectNow() {
+        collectOnce();
+        collectOnce(); // what only the first one made unreachable: a manager's arrays, a buffer's
+    }
+
+    public static void collectOnce() {
+        collect();
+        drain();
+    }
+
+    private static void collect() {
         Collector.collect();
-        drain();
-        Collector.collect(); // what only the first one made unreachable: a manager's arrays, a buffer's
-        drain();
+        Postponed.await();
     }
 }

@@ -4,14 +4,12 @@ import dev.ebb.djl.core.books.Stripe;
 import dev.ebb.djl.core.books.TaskBooks;
 import dev.ebb.djl.core.engines.Deletions;
 import dev.ebb.djl.core.engines.EngineAdapter;
-import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
 
 /**
  * The closing record of an array or a module: what is needed to end it once nobody can reach it. It never reaches the
  * array itself. {@code state}, {@code core} and {@code bytes} change under the lock of its stripe.
  */
-public final class Watch extends WeakReference<Object> {
+public final class Watch extends Mark {
 
     /** Born, not in the core's books yet. */
     public static final byte PENDING = 0;
@@ -37,8 +35,8 @@ public final class Watch extends WeakReference<Object> {
     public int tag; // in the core's books, once adopted
     public byte state;
 
-    public Watch(Object array, EngineAdapter adapter, String uid, Owner owner, ReferenceQueue<Object> queue) {
-        super(array, queue);
+    public Watch(Object array, EngineAdapter adapter, String uid, Owner owner) {
+        super(array);
         this.adapter = adapter;
         this.holder = adapter.holder(array);
         this.uid = uid;
