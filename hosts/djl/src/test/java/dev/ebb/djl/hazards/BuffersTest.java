@@ -50,7 +50,7 @@ class BuffersTest {
         assertEquals(Reads.COUNT, result.number("sum"), result.text());
     }
 
-    /** Threads that each make an array from Java data and stay. */
+    /** Threads that each make an array from Java data, and one in a manager that they close, and stay. */
     public static final class Threads {
         private Threads() {}
 
@@ -60,6 +60,7 @@ class BuffersTest {
             try (NDManager manager = NDManager.newBaseManager()) {
                 manager.create(new float[] {1}).close();
                 long before = Resident.now();
+                long heap = heap();
                 for (int i = 0; i < count; i++) {
                     Thread thread = new Thread(null, () -> stay(manager, made), "stays", 1 << 17);
                     thread.setDaemon(true);
@@ -68,17 +69,26 @@ class BuffersTest {
                 made.await();
                 System.out.println("direct=" + direct() / (1 << 20));
                 System.out.println("growth=" + (Resident.now() - before) / (1 << 20));
+                System.out.println("heap=" + (heap() - heap) / count);
             }
         }
 
         private static void stay(NDManager manager, CountDownLatch made) {
             manager.create(new float[] {1, 2, 3}).close();
+            try (NDManager inner = manager.newSubManager()) {
+                inner.create(new float[] {1, 2, 3});
+            }
             made.countDown();
             try {
                 Thread.sleep(600_000);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
+        }
+
+        private static long heap() {
+            System.gc();
+            return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
         }
 
         private static long direct() {
@@ -95,6 +105,7 @@ class BuffersTest {
         assertEquals(0, result.status(), result.text());
         assertEquals(0, result.number("direct"), result.text());
         assertTrue(!result.text().contains("Cannot reserve"), result.text());
+        assertTrue(result.number("heap") < 4096, result.text());
     }
 
     /** Makes an array from a direct buffer, then writes to the buffer. */

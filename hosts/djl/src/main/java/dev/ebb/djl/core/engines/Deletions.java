@@ -1,31 +1,53 @@
 package dev.ebb.djl.core.engines;
 
+import java.util.Arrays;
+
 /**
  * Handles of dead arrays on their way back to the engine, many in one call: {@code native/deletes.cc} says why. One for
- * each thread. Whoever adds flushes before it returns to the program.
+ * each thread. Whoever adds flushes before it returns to the program; a thread that does neither has no memory here, since
+ * there may be many thousands of them.
  */
 public final class Deletions {
 
     private static final int BATCH = 1024; // kBatch in native/deletes.cc
+    private static final int FEW = 8;
+    private static final long[] NONE = {};
     private static final ThreadLocal<Deletions> OF_THREAD = ThreadLocal.withInitial(Deletions::new);
 
-    private final long[] handles = new long[BATCH];
+    private long[] handles = NONE;
     private PyTorchAdapter adapter;
     private int count;
 
     private Deletions() {}
 
     static void add(PyTorchAdapter adapter, long handle) {
-        Deletions own = OF_THREAD.get();
-        if (own.count == BATCH || own.adapter != adapter) {
-            own.send();
-            own.adapter = adapter;
+        Deletions own;
+        try {
+            own = OF_THREAD.get();
+            own.makeRoom(adapter);
+        } catch (OutOfMemoryError e) {
+            adapter.delete(handle); // nobody else has it any more
+            return;
         }
         own.handles[own.count++] = handle;
     }
 
+    private void makeRoom(PyTorchAdapter wanted) {
+        if (count == BATCH || adapter != wanted) {
+            send();
+            adapter = wanted;
+        }
+        if (count == handles.length) {
+            handles = Arrays.copyOf(handles, Math.max(FEW, 2 * count));
+        }
+    }
+
     public static void flush() {
-        OF_THREAD.get().send();
+        Deletions own = OF_THREAD.get();
+        own.send();
+        if (own.handles.length > FEW) {
+            own.handles = NONE;
+        }
     }
 
     private void send() {
