@@ -41,12 +41,16 @@ public final class Ebb {
      * @throws IllegalArgumentException if the text is none
      */
     public static void budget(Object device, String bytes) {
-        Control.current().budget(String.valueOf(device), bytes);
+        Control.current().budget(named(device, "[budget] a device is needed"), bytes);
     }
 
     /** Limits what arrays on a device may hold, in bytes. */
     public static void budget(Object device, long bytes) {
-        Control.current().budget(String.valueOf(device), Long.toString(bytes));
+        Control.current().budget(named(device, "[budget] a device is needed"), Long.toString(bytes));
+    }
+
+    private static String named(Object device, String needed) {
+        return Objects.requireNonNull(device, needed).toString();
     }
 
     /** Beyond the budget throw an {@link EbbException} (true), or warn once and go on (false, the default). */
@@ -83,7 +87,7 @@ public final class Ebb {
 
     /** The same of one device, DJL's {@code Device} or its text; managers and collections are counted for all together. */
     public static Memory memory(Object device) {
-        return Memory.of(Control.current().memory(String.valueOf(device)));
+        return Memory.of(Control.current().memory(named(device, "[memory] a device is needed")));
     }
 
     /** Who holds what, by creation site, most bytes first. Sites are known from {@link #trace} on. */
@@ -118,7 +122,7 @@ public final class Ebb {
      */
     public static Recording record(String file, String mode, String most) {
         Control control = Control.current();
-        control.recordStart(file, mode, most);
+        control.recordStart(Objects.requireNonNull(file, "[record] a file is needed"), mode, most);
         return new Recording(control);
     }
 

@@ -33,6 +33,7 @@ public final class Agent {
     private static void install(String arguments, Instrumentation instrumentation) {
         if (INSTALLED.getAndSet(true)) {
             System.err.println("[ebb] ebb-djl is given as -javaagent twice; once is enough");
+            Properties.apply(Properties.set(arguments)); // those of both count
             return;
         }
         try {

@@ -44,6 +44,13 @@ class AgentTest {
     }
 
     @Test
+    void thoseOfAnAgentThatIsThereTwiceCount() throws Exception {
+        Fork.Result result = with("reclaim=true").flag("-javaagent:" + Fork.agent() + "=budget=123MB").run(Switches.class);
+        assertEquals("true", result.value("reclaiming"), result.text());
+        assertTrue(result.value("json").contains(Long.toString(123L << 20)), result.text());
+    }
+
+    @Test
     void wrongOnesAreNamed() throws Exception {
         Fork.Result result = with("reclam=true,strict,budget=lots,reclaim=true").run(Switches.class);
         assertEquals("true", result.value("reclaiming"), result.text());

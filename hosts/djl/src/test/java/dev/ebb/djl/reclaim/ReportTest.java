@@ -13,6 +13,7 @@ import dev.ebb.djl.Ebb;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Reports name the user's line, and the manager that results escaped to. */
 class ReportTest {
@@ -70,6 +71,18 @@ class ReportTest {
             assertTrue(report.contains("the model's manager"), report);
             holding(parameter, escaped);
         }
+    }
+
+    @Test
+    void whatIsMissingIsNamed() {
+        assertNeeds("device", () -> Ebb.budget(null, "1GB"));
+        assertNeeds("device", () -> Ebb.memory(null));
+        assertNeeds("file", () -> Ebb.record(null));
+    }
+
+    private static void assertNeeds(String what, Executable call) {
+        NullPointerException thrown = assertThrows(NullPointerException.class, call);
+        assertTrue(thrown.getMessage().endsWith("a " + what + " is needed"), thrown.getMessage());
     }
 
     @Test
