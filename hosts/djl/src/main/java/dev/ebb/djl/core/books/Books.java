@@ -1,6 +1,7 @@
 package dev.ebb.djl.core.books;
 
 import dev.ebb.djl.core.Native;
+import dev.ebb.djl.core.managers.ManagerMap;
 import dev.ebb.djl.core.pressure.Devices;
 import dev.ebb.djl.core.watching.ManagerWatch;
 import dev.ebb.djl.core.watching.Watch;
@@ -26,8 +27,11 @@ public final class Books {
         watch.stripe.born(watch);
     }
 
+    /** One that only a manager kept is in no table any more, so that the collector passes it over; clearing it costs a native call. */
     public static void ended(Watch watch, int reason) {
-        watch.clear();
+        if (!(watch.owner instanceof ManagerMap)) {
+            watch.clear();
+        }
         if (LeakWatch.watching()) {
             LeakWatch.closed(watch);
         }

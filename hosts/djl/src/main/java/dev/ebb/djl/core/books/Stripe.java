@@ -251,9 +251,11 @@ public final class Stripe {
                 stripe.giveNotice();
             }
         }
-        boolean any = noticed;
+        if (!noticed) {
+            return false;
+        }
         noticed = false;
-        return any;
+        return true;
     }
 
     private void adopt() {

@@ -201,11 +201,12 @@ public final class ManagerMap extends StandInMap implements Watch.Owner {
     /** The manager has closed. What DJL did not see, because the program had dropped it, ends here. */
     @Override
     public void clear() {
-        for (Object record : records.all()) {
-            if (record instanceof Watch array) {
-                Reclaimer.endWithManager(array);
-            }
-        }
+        records.forEach(
+                (uid, record) -> {
+                    if (record instanceof Watch array) {
+                        Reclaimer.endWithManager(array);
+                    }
+                });
         Set<Watch> waiting = aside;
         if (waiting != null) {
             waiting.forEach(Reclaimer::endWithManager);

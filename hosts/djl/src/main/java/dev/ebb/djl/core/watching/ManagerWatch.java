@@ -33,6 +33,17 @@ public final class ManagerWatch extends Mark {
         }
     }
 
+    /** The JVM's own takes a call into it for each new object. */
+    @Override
+    public int hashCode() {
+        return Long.hashCode(id);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return this == other;
+    }
+
     /** That of the manager in which this one is; null if there is none. */
     public ManagerWatch parent() {
         ManagerMap above = parent;
@@ -65,6 +76,5 @@ public final class ManagerWatch extends Mark {
     /** Its manager has closed, or is gone and ended. */
     public void retire() {
         OPEN.remove(this);
-        clear();
     }
 }
