@@ -26,6 +26,7 @@ public final class Figures {
     private static final String[] SETTLED_HEAP = {"-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"};
     private static final Pattern EPOCH =
             Pattern.compile("\"processor\": ([0-9.]+).*?\"arrays\": (\\d+), \"resident\": (\\d+)");
+    private static final int STARTS = 7;
     private static final int ROUNDS = Integer.getInteger("ebb.bench.rounds", 3);
 
     private final List<String> rows = new ArrayList<>();
@@ -65,6 +66,10 @@ public final class Figures {
         part("gradients", this::gradients);
         part("small", this::smallLoop);
         part("large", this::largeLoop);
+        part("start", this::start);
+        part("below", this::budgetBelowTheLiveSet);
+        part("threads", this::manyThreads);
+        part("malloc", this::keptResults);
         part("careless", this::carelessLoop);
         part("seed", this::seedsExample);
     }
@@ -104,7 +109,7 @@ public final class Figures {
             beyondLate.add(dropped.last() - late.last());
         }
         row("JVM: watching one array: dropped - closed by hand a collection later without Ebb (us)", dropped.median(),
-                late.median(), beyondLate.median(), 0.5);
+                late.median(), beyondLate.median(), 0.8);
         row("JVM: the same: dropped - closed by hand at once without Ebb (us)", dropped.median(), closed.median(),
                 extra.median(), 0.5);
         double unwatched = run(Fork.withAgent(), "close").number("us");
@@ -179,6 +184,62 @@ public final class Figures {
         return checked(fork.seconds(600).run(BoundedLoop.class, iterations, length, how));
     }
 
+    /** Of a program that makes a few arrays, on the wall's clock from its start to its end. */
+    private void start() throws Exception {
+        Samples[] seconds = {new Samples(), new Samples(), new Samples()};
+        Samples[] resident = {new Samples(), new Samples(), new Samples()};
+        for (int i = 0; i < STARTS; i++) {
+            seconds(Fork.withAgent(), seconds[0], resident[0]);
+            seconds(Fork.stock(), seconds[1], resident[1]);
+            Samples.addDifference(seconds);
+            Samples.addDifference(resident);
+        }
+        row("JVM: a program with a few arrays, agent - without Ebb (s)", seconds[0].median(), seconds[1].median(),
+                seconds[2].median(), 0.4);
+        row("JVM: the same, most resident (MB)", resident[0].median(), resident[1].median(), resident[2].median(), 25.0);
+    }
+
+    private static void seconds(Fork fork, Samples seconds, Samples resident) throws Exception {
+        long start = System.nanoTime();
+        Fork.Result result = checked(fork.run(Residents.class, "few"));
+        seconds.add((System.nanoTime() - start) / 1e9);
+        resident.add(result.number("resident"));
+    }
+
+    /** A budget that cannot be kept is no worse than one that is never met. */
+    private void budgetBelowTheLiveSet() throws Exception {
+        double ample = peakWithin(2000);
+        for (int budget : List.of(220, 190, 100)) {
+            double peak = peakWithin(budget);
+            row("JVM: 200 MB held, 2,000 x 2 MB dropped, budget " + budget + " MB: peak, to that of 2,000 MB (MB)", peak, ample,
+                    peak / ample, 1.0);
+        }
+    }
+
+    private static double peakWithin(int budget) throws Exception {
+        Fork fork = Fork.reclaiming().flag("-Debb.budget=" + budget + "MB");
+        return checked(fork.run(Residents.class, "held")).number("peak");
+    }
+
+    private void manyThreads() throws Exception {
+        for (int threads : List.of(1, 8, 16)) {
+            double peak = checked(Fork.reclaiming().flag("-Debb.budget=256000000")
+                    .run("dev.ebb.djl.budget.BudgetTest$ManyThreads", threads)).number("peak") / 1e6;
+            row("JVM: " + threads + " threads that drop, arrays of 1/400 of the budget: peak / budget (MB)", peak, 256.0,
+                    peak / 256, 1.05);
+        }
+    }
+
+    private void keptResults() throws Exception {
+        double stock = checked(Fork.stock().run(Residents.class, "kept")).number("growth");
+        for (String malloc : List.of("", "trim")) {
+            Fork fork = malloc.isEmpty() ? Fork.reclaiming() : Fork.reclaiming().flag("-Debb.malloc=" + malloc);
+            double growth = checked(fork.run(Residents.class, "kept")).number("growth");
+            row("JVM: 300 results of 20 KB kept, " + (malloc.isEmpty() ? "agent" : "ebb.malloc=trim") + ": resident more (MB)",
+                    growth, stock, growth / stock, null);
+        }
+    }
+
     private void carelessLoop() throws Exception {
         flat("JVM: DJL 0.35.1 careless MNIST", epochs(Fork.reclaiming(), "careless", EPOCHS));
     }
@@ -187,14 +248,14 @@ public final class Figures {
     private void seedsExample() throws Exception {
         List<Epoch> on = epochs(seed(Fork.reclaiming()), "wellwritten", EPOCHS);
         flat("JVM: DJL 0.20.0 MNIST", on);
-        fifth("JVM: DJL 0.20.0 MNIST, epoch 5, reclaim on / without Ebb (s)", on, Fork.stock(), 0.10);
-        fifth("JVM: DJL 0.20.0 MNIST, epoch 5, reclaim on / off under the agent (s)", on, Fork.withAgent(), null);
+        double stock = fifth(epochs(seed(Fork.stock()), "wellwritten", 5));
+        double off = fifth(epochs(seed(Fork.withAgent()), "wellwritten", 5));
+        row("JVM: DJL 0.20.0 MNIST, epoch 5, reclaim on / without Ebb (s)", fifth(on), stock, fifth(on) / stock, 0.10);
+        row("JVM: DJL 0.20.0 MNIST, epoch 5, agent and reclaim off / without Ebb (s)", off, stock, off / stock, 0.20);
     }
 
-    private void fifth(String figure, List<Epoch> on, Fork other, Double goal) throws Exception {
-        double ours = on.get(4).seconds;
-        double theirs = epochs(seed(other), "wellwritten", 5).get(4).seconds;
-        row(figure, ours, theirs, ours / theirs, goal);
+    private static double fifth(List<Epoch> epochs) {
+        return epochs.get(4).seconds;
     }
 
     /** The last epoch takes what the third to fifth took, and neither arrays nor memory have become more. */

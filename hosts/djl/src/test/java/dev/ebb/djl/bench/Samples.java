@@ -26,6 +26,11 @@ final class Samples {
         return Collections.min(values);
     }
 
+    /** To the third: the last of the first less the last of the second. */
+    static void addDifference(Samples[] samples) {
+        samples[2].add(samples[0].last() - samples[1].last());
+    }
+
     /** The median of the ratios of numbers taken in turn. */
     static double medianRatio(Samples above, Samples below) {
         Samples ratios = new Samples();

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import dev.ebb.djl.Ebb;
 import dev.ebb.djl.Memory;
+import dev.ebb.djl.bench.Residents;
 import dev.ebb.djl.collectors.BoundedLoop;
 import dev.ebb.djl.support.Fork;
 import java.util.ArrayList;
@@ -158,6 +159,14 @@ class BudgetTest {
         Fork.Result result = Fork.reclaiming().run(BoundedLoop.class, 2000, 250_000);
         assertEquals(0, result.status(), result.text());
         assertTrue(result.number("growth") < 512, result.text());
+    }
+
+    /** Small results that are kept lie between large arrays that end: glibc keeps those pages, unless it is told not to. */
+    @Test
+    void memoryBetweenKeptResultsGoesBackWhereAsked() throws Exception {
+        double usual = Fork.reclaiming().run(Residents.class, "kept").number("growth");
+        double trimmed = Fork.reclaiming().flag("-Debb.malloc=trim").run(Residents.class, "kept").number("growth");
+        assertTrue(trimmed < 40 && trimmed < 0.5 * usual, trimmed + " MB, " + usual + " without");
     }
 
     /** Under a limit of the system's, stock DJL dies. */
