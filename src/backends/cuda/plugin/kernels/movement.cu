@@ -1,8 +1,11 @@
 // Kernels that move data.
+#include <vector>
+
 #include "backends/cuda/plugin/kernels/copy.cuh"
 #include "backends/cuda/plugin/kernels/element.cuh"
 #include "backends/cuda/plugin/kernels/launch.cuh"
 #include "backends/cuda/plugin/kernels/movement.hpp"
+#include "backends/cuda/plugin/kernels/movement_parts.hpp"
 #include "backends/cuda/plugin/kernels/note.cuh"
 #include "ops/params/movement.hpp"
 
@@ -60,14 +63,20 @@ void join(Call& call) {
   const ebb_cuda_tensor& out = call.output(0);
   if (elements(out) == 0) return;
   const std::int64_t outer = outer_of(call, out);
+  const auto size = static_cast<std::int64_t>(size_of_output(call));
   const std::int64_t whole = elements(out) / outer;  // of one outer position
-  const std::size_t size = size_of_output(call);
-  auto* to = call.out<std::byte>(0);
+  std::vector<PartOfRows> parts;
   for (std::size_t i = 0; i < call.inputs(); ++i) {
     const std::int64_t part = elements(call.input(i)) / outer;
     if (part == 0) continue;
-    copy_runs(call.stream(), size, outer, part, dense(call, call.input(i)), part, to, whole);
-    to += part * static_cast<std::int64_t>(size);
+    parts.push_back({const_cast<std::byte*>(dense(call, call.input(i))), part * size});
+  }
+  auto* to = call.out<std::byte>(0);
+  if (join_parts(call.stream(), to, outer, whole * size, parts)) return;
+  for (const PartOfRows& part : parts) {
+    copy_runs(call.stream(), static_cast<std::size_t>(size), outer, part.size / size, part.data,
+              part.size / size, to, whole);
+    to += part.size;
   }
 }
 EBB_CUDA_KERNEL(Concat, join);
@@ -77,13 +86,18 @@ void cut(Call& call, std::size_t outputs) {
   const ebb_cuda_tensor& x = call.input(0);
   if (elements(x) == 0) return;
   const std::int64_t outer = outer_of(call, x);
+  const auto size = static_cast<std::int64_t>(size_of(dtype_of(x)));
   const std::int64_t whole = elements(x) / outer;
-  const std::size_t size = size_of(dtype_of(x));
   const std::byte* from = dense(call, x);
+  std::vector<PartOfRows> parts;
   for (std::size_t i = 0; i < outputs; ++i) {
-    const std::int64_t part = elements(call.output(i)) / outer;
-    copy_runs(call.stream(), size, outer, part, from, whole, call.output(i).data, part);
-    from += part * static_cast<std::int64_t>(size);
+    parts.push_back({call.out<std::byte>(i), elements(call.output(i)) / outer * size});
+  }
+  if (cut_parts(call.stream(), const_cast<std::byte*>(from), outer, whole * size, parts)) return;
+  for (const PartOfRows& part : parts) {
+    copy_runs(call.stream(), static_cast<std::size_t>(size), outer, part.size / size, from, whole,
+              part.data, part.size / size);
+    from += part.size;
   }
 }
 
