@@ -47,6 +47,9 @@ cp "$cuda"/include/cublas*.h "$cuda"/include/cudnn*.h "$folder/libraries/"
 if [[ -e hosts/tfjs/build/ebb_node.node && -e hosts/tfjs/build/specs/specs.cjs ]]; then
   node="$(tools/ensure_node.sh)/node"
   "$node" tools/pack_cuda_node.cjs "$folder/node"
+  mkdir -p "$folder/node/bench/support" # the networks of bench/node_bench.cjs
+  cp hosts/tfjs/bench/{networks,programs}.cjs "$folder/node/bench/"
+  cp hosts/tfjs/bench/support/{models,onnx}.cjs "$folder/node/bench/support/"
   strip -o "$folder/node/node" "$(readlink -f "$node")"
   rm -f "$folder"/node/build/lib{dnnl.so.3,gomp.so.1} # found in lib
   cp tests/cuda/node_test.cjs tests/cuda/count_specs.py "$folder/"

@@ -68,6 +68,16 @@ async function main() {
   const step = () => recurrent.trainOnBatch(sequences, targets);
   for (let i = 0; i < 10; i++) await step();
   figures.lstm_node_recorded = await microseconds(100, step, wait);
+
+  for (const backend of ['eager', 'recorded']) {
+    const networks = require(join(root, 'bench', 'networks.cjs')).worksOn(backend);
+    for (const [name, network] of [['mobilenet_1', 'mobileNet1'], ['encoder_1', 'encoder']]) {
+      const predict = networks[`network_${network}`](tf);
+      for (let i = 0; i < 10; i++) predict();
+      const figure = `${name}_node${backend === 'recorded' ? '_recorded' : ''}`;
+      figures[figure] = await synchronousMicroseconds(200 / SCALE, predict, wait);
+    }
+  }
   console.log(JSON.stringify(figures));
 }
 

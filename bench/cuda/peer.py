@@ -199,8 +199,56 @@ def lstm() -> float:
     return microseconds(100, step)
 
 
+def mobile_net() -> nn.Module:
+    """MobileNetV1 at its full width, as hosts/tfjs/bench/programs.cjs has it."""
+
+    def normed(conv: nn.Module, filters: int) -> list[nn.Module]:
+        return [conv, nn.BatchNorm2d(filters, eps=1e-3), nn.ReLU6()]
+
+    layers = normed(nn.Conv2d(3, 32, 3, stride=2, padding=1, bias=False), 32)
+    channels = 32
+    blocks = [64, 128, 128, 256, 256, *[512] * 6, 1024, 1024]
+    for filters, stride in zip(blocks, [1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1]):
+        depthwise = nn.Conv2d(channels, channels, 3, stride=stride, padding=1, groups=channels, bias=False)
+        layers += normed(depthwise, channels)
+        layers += normed(nn.Conv2d(channels, filters, 1, bias=False), filters)
+        channels = filters
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1024, 1000), nn.Softmax(dim=1)]
+    return nn.Sequential(*layers).to(DEVICE).eval()
+
+
+def encoder():
+    """Four layers of a transformer's encoder, 128 positions of 256, as hosts/tfjs/bench/networks.cjs has them."""
+    length, width, heads = 128, 256, 8
+    sizes = [(width, width)] * 4 + [(width, 4 * width), (4 * width, width)]
+    layers = [[torch.randn(*size, device=DEVICE) * 0.05 for size in sizes] for _ in range(4)]
+
+    def split(x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(length, heads, width // heads).transpose(0, 1)
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        for query, key, value, out, up, down in layers:
+            inner = F.layer_norm(x, (width,))
+            q, k, v = (split(inner @ each) for each in (query, key, value))
+            scores = torch.softmax(q @ k.transpose(1, 2) * (width / heads) ** -0.5, -1)
+            y = x + (scores @ v).transpose(0, 1).reshape(length, width) @ out
+            x = y + torch.relu(F.layer_norm(y, (width,)) @ up) @ down
+        return x
+
+    return run
+
+
+@torch.no_grad()
+def inference() -> None:
+    net, picture = mobile_net(), torch.rand(1, 3, 224, 224, device=DEVICE)
+    figures["mobilenet_1"] = microseconds(200, lambda: net(picture))
+    run, tokens = encoder(), torch.rand(128, 256, device=DEVICE)
+    figures["encoder_1"] = microseconds(200, lambda: run(tokens))
+
+
 memory()
 elementwise()
 products()
 training()
+inference()
 print(json.dumps(figures))
