@@ -11,17 +11,18 @@
 // where a and b name an input, or (from the number of inputs on) what an earlier step has made; b is
 // -1 where there is none. Inputs are float32, and so are results, which have the shape of the largest
 // input; other inputs have that shape, its last extents, or one element.
+//
+// A device that works on its own takes longer chains, their inputs as they lie, also such with one number for each of the first
+// extents, and more operations: comparisons, whose results stay within the chain, Select, which has its third operand in the
+// place of an attribute, BroadcastTo, and the factors of a normalisation. Results that only a Concat along the last axis
+// would use are parts of one result, which comes last: the last word is then 2 and the number of the part.
 #pragma once
 
 #include "ebb/ops/run.hpp"
 #include "ops/op_call.hpp"
+#include "ops/params/chain.hpp"
 
 namespace ebb::ops {
-
-inline constexpr OpId kChain = kOpIdLimit - 1;
-inline constexpr OpId kNormFactors = kOpIdLimit - 2;
-inline constexpr std::size_t kChainWords = 6;
-inline constexpr std::size_t kMostChainSteps = 16, kMostChainInputs = 16;
 
 // What the table does not have; null: it is none of these.
 const OpSpec* find_program_op(OpId op) noexcept;
@@ -30,10 +31,14 @@ const OpSpec* find_program_op(OpId op) noexcept;
 std::size_t run_in_program(const RunPlace& place, OpId op, std::span<const Handle> inputs,
                            std::span<const double> attributes, std::span<OpResult> results);
 
-// 1 or 2, how many operands it takes in a chain; 0: it is not for chains.
+// 1 to 3, how many operands it takes in a chain; 0: it is not for chains.
 int chain_operands(OpId op) noexcept;
+int device_chain_operands(OpId op) noexcept;
+// Its results are true or false; in a chain 1 or 0.
+bool is_truth(OpId op) noexcept;
 // Whether an input of this shape can be in a chain whose results are of that one.
 bool fits_chain(const Shape& input, const Shape& result) noexcept;
+bool fits_device_chain(const Shape& input, const Shape& result) noexcept;
 
 // A step, read from the code.
 struct ChainStep {

@@ -27,7 +27,7 @@ const MeaningTable& meanings() noexcept {
     add_pooling(filled);
     add_normalisation(filled);
     add_optimizers(filled);
-    filled.set(kChain, check_chain);
+    filled.set(kChain, check_chain, Strided::kAll);
     filled.set(kNormFactors, check_norm_factors);
     return filled;
   }();

@@ -8,7 +8,8 @@ namespace ebb::ops {
 namespace {
 
 // What a view may keep alive at most, in its own sizes: a small part of a large tensor is copied.
-constexpr std::uint64_t kMostKept = 4;
+// Where the memory is captured, it stays anyway, and may be some more than was asked for.
+constexpr std::uint64_t kMostKept = 4, kMostCaptured = 8;
 
 // Between neighbours along the last axis that has some.
 std::int64_t inner_step(const Shape& shape, const Strides& strides) {
@@ -27,7 +28,8 @@ bool is_worth_a_view(const Operand& x, DType dtype, const Shape& shape, const St
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     if (strides[i] < 0) return false;  // backwards through memory: no kernel gains by it
   }
-  return x.memory.data().size() / kMostKept <= bytes;
+  const std::uint64_t most = captured_memory != nullptr ? kMostCaptured : kMostKept;
+  return x.memory.data().size() / most <= bytes;
 }
 
 }  // namespace

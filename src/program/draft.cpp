@@ -95,6 +95,7 @@ void DraftBody::began(const ops::OpCall& call) {
   storages_.clear();
   hears_ = call.context().id() == context_.id();
   if (!hears_) return;
+  if (call.device().link() != nullptr) plan_.queued = true;
   for (std::size_t i = 0; i < call.inputs(); ++i) {
     const bool has = call.has(i);
     pending_.push_back(has ? slot_of(call.handles()[i], call.input(i)) : kNoSlot);
@@ -110,6 +111,7 @@ void DraftBody::ended(ops::OpCall& call) {
   if (!hears_) return;
   learn_moved(call);
   const bool folds = can_fold(call);
+  if (folds && shares_result(call)) return;
   take_results(call, folds ? Origin::kConstant : Origin::kMade);
   if (!folds) note(call);
   pending_.clear();
@@ -127,13 +129,27 @@ void DraftBody::learn_moved(const ops::OpCall& call) {
 
 bool DraftBody::can_fold(ops::OpCall& call) const {
   if (!options_.fold || is_random(call.spec().id)) return false;
+  const bool is_of_shape_alone = call.spec().id == ops::op_id("OnesLike");  // where a tape begins
   for (const Slot slot : pending_) {
-    if (slot != kNoSlot && origins_[slot] != Origin::kConstant) return false;
+    if (slot != kNoSlot && origins_[slot] != Origin::kConstant && !is_of_shape_alone) return false;
   }
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ops::Output& made = call.output(i);
     if (bytes_of(made.shape, size_of(made.dtype)) > kMostFolded) return false;
   }
+  return true;
+}
+
+// What is made of nothing, of the same attributes, is the same: one constant for all of them.
+bool DraftBody::shares_result(ops::OpCall& call) {
+  if (call.inputs() != 0 || call.outputs() != 1) return false;
+  std::vector<double> made_of{static_cast<double>(call.spec().id)};
+  made_of.insert(made_of.end(), call.attributes().begin(), call.attributes().end());
+  const auto [known, is_new] =
+      of_nothing_.try_emplace(std::move(made_of), static_cast<Slot>(plan_.likeness.size()));
+  if (is_new) return false;
+  learn(call.output(0).handle, gradients::place_of_result(call, call.output(0)), known->second);
+  pending_.clear();
   return true;
 }
 
@@ -167,6 +183,7 @@ void DraftBody::failed() noexcept {
 void DraftBody::written(const StorageRef& memory) noexcept {
   if (outer() != nullptr) outer()->written(memory);
   known_.forget_storage(memory.data().data());
+  of_nothing_.clear();  // it may be one of them
 }
 
 void DraftBody::copied(Handle from, Handle to) {

@@ -1,6 +1,8 @@
 // What a program being recorded has heard so far.
 #pragma once
 
+#include <map>
+
 #include "ebb/program/program.hpp"
 #include "grad/known_tensors.hpp"
 #include "ops/recorder.hpp"
@@ -40,6 +42,7 @@ class DraftBody final : public ops::Recorder {
   Slot keep(Handle tensor, const Operand& operand);
   bool can_fold(ops::OpCall& call) const;
   void learn_moved(const ops::OpCall& call);
+  bool shares_result(ops::OpCall& call);
   void take_results(ops::OpCall& call, Origin origin);
   void note(const ops::OpCall& call);
   void end() noexcept;
@@ -51,6 +54,7 @@ class DraftBody final : public ops::Recorder {
   Plan plan_;  // its steps have no `ended` yet
   std::vector<Origin> origins_;
   std::vector<Slot> captured_;
+  std::map<std::vector<double>, Slot> of_nothing_;  // by operation and attributes
   // The call under way: its slots, inputs before results, and where its operands were before it.
   std::vector<Slot> pending_;
   std::vector<const std::byte*> storages_;

@@ -6,6 +6,7 @@
 #include "ops/chain.hpp"
 #include "ops/kernels.hpp"
 #include "ops/recorder.hpp"
+#include "program/device_fuse.hpp"
 
 namespace ebb::programs {
 namespace {
@@ -64,22 +65,6 @@ void absorb_transposes(Plan& plan, std::vector<Step>& steps) {
     step.inputs = append<Slot>(plan.slots, inputs);
     step.attributes = append<double>(plan.attributes, flags);
   }
-}
-
-void drop_unused(const Plan& plan, std::vector<Step>& steps) {
-  std::vector<bool> needed(plan.likeness.size());
-  for (const Slot slot : plan.outputs) needed[slot] = true;
-  std::vector<Step> kept;
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    const auto results = plan.slots_in(step->results);
-    if (std::ranges::none_of(results, [&](Slot slot) { return needed[slot]; })) continue;
-    for (const Slot slot : plan.slots_in(step->inputs)) {
-      if (slot != kNoSlot) needed[slot] = true;
-    }
-    kept.push_back(*step);
-  }
-  std::ranges::reverse(kept);
-  steps = std::move(kept);
 }
 
 // ---- chains
@@ -218,7 +203,8 @@ class ChainMaker {
 std::vector<Step> with_chains(Plan& plan, const std::vector<Step>& steps) {
   const std::uint64_t most = held_by(plan, steps).most;
   const Slot first = static_cast<Slot>(plan.likeness.size());
-  const std::vector<Step> split = split_norms(plan, steps);
+  // Those of a device that works on its own are for its own chains.
+  const std::vector<Step> split = plan.queued ? steps : split_norms(plan, steps);
   std::vector<Step> made = ChainMaker(plan, split, most).make();
   const bool apart = std::ranges::any_of(made, [&](const Step& step) {
     const auto inputs = plan.slots_in(step.inputs);
@@ -230,23 +216,46 @@ std::vector<Step> with_chains(Plan& plan, const std::vector<Step>& steps) {
 
 }  // namespace
 
-bool can_fuse(const Device& device) noexcept {
+void drop_unused(const Plan& plan, std::vector<Step>& steps) {
+  std::vector<bool> needed(plan.likeness.size());
+  for (const Slot slot : plan.outputs) needed[slot] = true;
+  std::vector<Step> kept;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const auto results = plan.slots_in(step->results);
+    if (std::ranges::none_of(results, [&](Slot slot) { return needed[slot]; })) continue;
+    for (const Slot slot : plan.slots_in(step->inputs)) {
+      if (slot != kNoSlot) needed[slot] = true;
+    }
+    kept.push_back(*step);
+  }
+  std::ranges::reverse(kept);
+  steps = std::move(kept);
+}
+
+bool can_fuse(const Plan& plan, const Device& device) noexcept {
   const ops::KernelTable* kernels = ops::kernels_for(device);
-  return ops::recorder == nullptr && kernels != nullptr && (*kernels)[ops::kChain] != nullptr;
+  return plan.queued == (device.link() != nullptr) && ops::recorder == nullptr &&
+         kernels != nullptr && (*kernels)[ops::kChain] != nullptr;
 }
 
 void fuse(Plan& plan, const ProgramOptions& options) {
   std::vector<Step> steps = plan.steps;
-  if (options.absorb) {
+  if (options.absorb && plan.queued) drop_same_shapes(plan, steps);
+  // There a product of a matrix that was transposed and one that takes it as it was need not add up alike.
+  if (options.absorb && (options.join || !plan.queued)) {
     absorb_transposes(plan, steps);
     drop_unused(plan, steps);
   }
   if (options.join) {
     merge_sums(plan, steps);
+    if (plan.queued) merge_products(plan, steps);
     join_epilogues(plan, steps);
   }
-  if (options.fuse) steps = with_chains(plan, steps);
-  if (steps.size() == plan.steps.size()) return;  // each of them leaves fewer
+  if (options.fuse && plan.queued) cut_early(plan, steps);
+  if (options.fuse && !(plan.queued && make_device_chains(plan, steps))) {
+    steps = with_chains(plan, steps);
+  }
+  if (!plan.queued && steps.size() == plan.steps.size()) return;  // each of them leaves fewer
   end_slots(plan, steps);
   plan.fused = std::move(steps);
 }

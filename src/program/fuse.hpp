@@ -9,9 +9,9 @@ namespace ebb::programs {
 // Pre: the plan is arranged. Where nothing can be gained, Plan::fused stays empty.
 void fuse(Plan& plan, const ProgramOptions& options);
 
-// Whether a run there may use Plan::fused: the device has the kernel, and nobody listens to this
-// thread, who would have to know each operation.
-bool can_fuse(const Device& device) noexcept;
+// Whether a run there may use Plan::fused: the device is like the one it was made for and has the kernel, and
+// nobody listens to this thread, who would have to know each operation.
+bool can_fuse(const Plan& plan, const Device& device) noexcept;
 
 // Sums of products of a few rows each are one product (sums.cpp), where that holds no more memory. The
 // numbers may differ in their last bits.
@@ -23,6 +23,9 @@ void join_epilogues(Plan& plan, std::vector<Step>& steps);
 
 // Batch normalisations as elementwise steps, where such a step follows them (norms.cpp).
 std::vector<Step> split_norms(Plan& plan, const std::vector<Step>& steps);
+
+// Steps that nobody needs any more are gone.
+void drop_unused(const Plan& plan, std::vector<Step>& steps);
 
 // ---- what a run of some steps holds (held.cpp)
 

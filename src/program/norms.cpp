@@ -51,9 +51,16 @@ class NormSplitter {
     const Slot result = plan_.slots_in(step.results)[0];
     const Slot scale = inputs.size() > 4 ? inputs[4] : kNoSlot;
     const Slot offset = inputs.size() > 3 ? inputs[3] : kNoSlot;
-    const Slot factors = made(ops::kNormFactors, {inputs[2], scale}, like(inputs[2]).shape);
-    made_.back().attributes = step.attributes;
-    const Slot centred = made(op_id("Sub"), {inputs[0], inputs[1]}, like(result).shape);
+    const Shape shape = like(result).shape;
+    const auto add_factors = [&](const Shape& own) {
+      const Slot slot = made(ops::kNormFactors, {inputs[2], scale}, own);
+      made_.back().attributes = step.attributes;
+      return slot;
+    };
+    Slot factors = kNoSlot;
+    if (!plan_.queued) factors = add_factors(like(inputs[2]).shape);
+    const Slot centred = made(op_id("Sub"), {inputs[0], inputs[1]}, shape);
+    if (plan_.queued) factors = add_factors(shape);  // they are part of the chain
     const Slot scaled = made(op_id("Multiply"), {centred, factors}, like(result).shape);
     if (offset != kNoSlot) made(op_id("Add"), {scaled, offset}, like(result).shape);
     made_.back().results = append<Slot>(plan_.slots, std::array{result});

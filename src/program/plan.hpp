@@ -51,6 +51,7 @@ struct Plan {
   std::size_t inputs = 0;
   std::size_t variables = 0;     // the last so many inputs: mostly the same memory
   bool random = false;           // some steps draw random numbers
+  bool queued = false;           // recorded on a device that works on its own: fused is for such
   bool graphs = true;            // ProgramOptions::graphs
   std::vector<Handle> captured;  // as they were named while recording
   std::vector<Constant> constants;

@@ -20,7 +20,7 @@ class PlanRun {
   PlanRun& operator=(const PlanRun&) = delete;
 
   void run() {
-    const bool fused = !plan_.fused.empty() && can_fuse(place_.device);
+    const bool fused = !plan_.fused.empty() && can_fuse(plan_, place_.device);
     for (const Step& each : fused ? plan_.fused : plan_.steps) step(each);
   }
   Handle handle_of(Slot slot) const noexcept { return handles_[slot]; }

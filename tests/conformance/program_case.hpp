@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ebb/ebb.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 
@@ -36,7 +37,10 @@ class ProgramCase : public testing::Test {
     return draft.finish(outputs);
   }
 
-  Session session_;
+  // On a device that works on its own, for which programs are planned in another way.
+  bool is_queued() { return session_.device().link() != nullptr; }
+
+  TestSession session_;
   Context& context_ = session_.context();
 };
 

@@ -20,6 +20,7 @@
 #include "backends/cuda/plugin_library.hpp"
 #include "ebb/base/dtype.hpp"
 #include "ebb/ops/table.hpp"
+#include "ops/params/chain.hpp"
 #include "ops/params/elementwise.hpp"
 #include "ops/params/hash.hpp"
 #include "ops/params/products.hpp"
@@ -362,6 +363,41 @@ std::optional<Work> multiply(const ebb_cuda_call& call) {
   };
 }
 
+// Where an input of a chain has what goes with element i of the result.
+std::int64_t place_in(const ebb_cuda_tensor& input, const ebb_cuda_tensor& result, std::int64_t i) {
+  std::int64_t place = 0;
+  for (std::uint32_t axis = result.rank; axis-- > 0; i /= result.dims[axis]) {
+    if (axis + input.rank < result.rank) continue;
+    const std::uint32_t own = axis + input.rank - result.rank;
+    if (input.dims[own] != 1) place += i % result.dims[axis] * input.strides[own];
+  }
+  return place;
+}
+
+// Of sums alone.
+std::optional<Work> chain(const ebb_cuda_call& call) {
+  const double* words = call.attributes + call.attribute_offsets[0];
+  const std::vector<double> code(words + 1, words + 1 + static_cast<std::size_t>(*words));
+  for (std::size_t i = 0; i < code.size(); i += ebb::ops::kChainWords) {
+    if (code[i] != ebb::ops::op_id("Add") || code[i + 5] > 1) return std::nullopt;
+  }
+  return [code, inputs = std::vector(call.inputs, call.inputs + call.input_count),
+          outputs = std::vector(call.outputs, call.outputs + call.output_count)] {
+    for (std::int64_t i = 0; i < elements(outputs[0]); ++i) {
+      std::vector<float> known;
+      for (const ebb_cuda_tensor& each : inputs) {
+        known.push_back(data<float>(each)[place_in(each, outputs[0], i)]);
+      }
+      std::size_t result = 0;
+      for (std::size_t k = 0; k < code.size(); k += ebb::ops::kChainWords) {
+        known.push_back(known[static_cast<std::size_t>(code[k + 1])] +
+                        known[static_cast<std::size_t>(code[k + 2])]);
+        if (code[k + 5] != 0) data<float>(outputs[result++])[i] = known.back();
+      }
+    }
+  };
+}
+
 using Prepare = std::optional<Work> (*)(const ebb_cuda_call&);
 
 Prepare kernel_of(std::uint32_t op) {
@@ -369,6 +405,7 @@ Prepare kernel_of(std::uint32_t op) {
   if (op == ebb::ops::op_id("Fill")) return fill;
   if (op == ebb::ops::op_id("Cast")) return cast;
   if (op == ebb::ops::op_id("BatchMatMul")) return multiply;
+  if (op == ebb::ops::kChain) return chain;
   return nullptr;
 }
 

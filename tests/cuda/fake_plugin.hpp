@@ -1,6 +1,6 @@
 // The plug-in's table over host memory: what it queues is done later, on threads of its own, and
 // everything that may fail can be made to. A few operations, enough to train on: Add, Cast, Fill,
-// BatchMatMul. Each test takes a device of its own ("cuda:0" to "cuda:15"): a lost one stays lost.
+// BatchMatMul, and chains of sums. Each test takes a device of its own ("cuda:0" to "cuda:15"): a lost one stays lost.
 #pragma once
 
 #include <cstdint>

@@ -180,7 +180,7 @@ TEST_F(Gpu, GraphsOfAProgramGiveWhatItsStepsGive) {
   const Training steps = train_recorded(false), replayed = train_recorded(true);
   EXPECT_EQ(replayed.losses, steps.losses);
   EXPECT_LT(steps.losses[19], steps.losses[0]);
-  EXPECT_GT(steps.launches, 10u);
+  EXPECT_GT(steps.launches, 3u);
   EXPECT_LE(replayed.launches, 3u);  // the input's copy, the graph, the loss
 }
 

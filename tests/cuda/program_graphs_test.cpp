@@ -63,6 +63,31 @@ TEST_F(ProgramGraphs, OneLaunchForAllSteps) {
   EXPECT_EQ(submitted() - before, 2u);  // the input's copy, the graph
 }
 
+// Sums that do not follow one another, and an operand that is a part of another tensor.
+TEST_F(ProgramGraphs, ElementwiseStepsAreOneLaunch) {
+  const Tensor x = tensor({1.0f, 2.0f}, {1, 2}), w = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
+  const Tensor narrow = tensor({5.0f, 6.0f}, {1, 2});
+  const auto both = [&](const Tensor& a, const Tensor& b) {
+    const Tensor sum = ops::add(a, narrow), product = ops::batch_mat_mul(b, b);
+    return std::vector<Tensor>{ops::add(ops::add(sum, a), ops::slice(product, {1, 0}, {1, 2})),
+                               product};
+  };
+  for (const bool fuse : {true, false}) {
+    ProgramOptions options{.captures = false};
+    options.fuse = fuse;
+    ProgramDraft draft(session_->context(), {{x.handle(), w.handle()}}, options);
+    const std::vector<Tensor> made = both(x, w);
+    const Program program = draft.finish({{made[0].handle(), made[1].handle()}});
+    EXPECT_EQ(program.steps(), 5u);
+    EXPECT_EQ(program.fused_steps(), fuse ? 4u : 5u);  // two sums, product and part, the third
+    for (int i = 0; i < 5; ++i) {
+      const std::vector<Tensor> again = run(program, x, w);
+      EXPECT_EQ(floats(again[0]), floats(made[0]));
+      EXPECT_EQ(floats(again[1]), floats(made[1]));
+    }
+  }
+}
+
 // As training does it: a result takes the place of a captured tensor, which ends.
 TEST_F(ProgramGraphs, ResultsThatAreGivenToTheNextRun) {
   const Program program = two_sums();

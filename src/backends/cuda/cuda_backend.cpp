@@ -9,6 +9,7 @@
 #include "backends/cuda/packed_call.hpp"
 #include "backends/cuda/plugin_library.hpp"
 #include "ebb/memory/device.hpp"
+#include "ops/params/chain.hpp"
 
 namespace ebb::cuda {
 namespace {
@@ -42,6 +43,9 @@ const backends::KernelTable& kernels_of(const ebb_cuda_table& plugin) {
     } else if (on_the_list(spec)) {
       kernels->set(spec.id, run_on_host);
     }
+  }
+  for (const ops::OpId op : {ops::kChain, ops::kNormFactors}) {
+    if (plugin.has_kernel(op) != 0) kernels->set(op, run_on_device);
   }
   return *made.emplace_back(&plugin, std::move(kernels)).second;
 }

@@ -1,4 +1,5 @@
 // Batch normalisation by given statistics.
+#include "backends/cuda/plugin/kernels/both.cuh"
 #include "backends/cuda/plugin/kernels/neural.hpp"
 
 namespace ebb::cuda {
@@ -29,8 +30,10 @@ __global__ void normalise(const float* x, float* y, Index total, float epsilon,
                           Repeated<Index> scale) {
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
   for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
+    // Each step rounded for itself, as on the CPU and in a chain.
     const float factor = scale[i] / sqrtf(variance[i] + epsilon);
-    y[i] = (x[i] - mean[i]) * factor + offset[i];
+    const float scaled = product(x[i] - mean[i], factor);
+    y[i] = offset.values == nullptr ? scaled : sum(scaled, offset[i]);
   }
 }
 
