@@ -14,7 +14,7 @@ enum class Values { kAll, kOld };
 inline void explore(const char* what, const Explorer::Scenario& scenario,
                     std::size_t preemptions = 3, Values values = Values::kAll) {
   Explorer explorer;
-  const double seconds = test::seconds_from_environment("EBB_SCHEDULE_SECONDS", 3);
+  const double seconds = test::seconds_from_environment("EBB_SCHEDULE_SECONDS", 1.2);
   const auto all = [&](bool old_values, double share) {
     const std::uint64_t before = explorer.schedules();
     explorer.old_values = old_values;
