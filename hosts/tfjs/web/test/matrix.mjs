@@ -22,9 +22,23 @@ export function cell(backend, where, wait, heap) {
   return { backend, where, wait, heap };
 }
 
+/** Peaks, and what collecting came to, of the cells that yield and of those that do not. */
+function summaryOf(seen) {
+  const parts = [true, false].map((yields) => {
+    const cells = seen.filter((cell) => cell.yields === yields);
+    const sum = (value) => cells.reduce((total, cell) => total + value(cell.pressure), 0);
+    const peaks = cells.map(({ peak }) => Math.round(peak / 2 ** 20));
+    const range = `${Math.min(...peaks)} to ${Math.max(...peaks)} MB`;
+    const worked = `${sum(({ worked }) => worked)} of ${sum(({ asked }) => asked)} collections worked`;
+    return `${cells.length} cells that ${yields ? '' : 'never '}yield: ${range}, ${worked}`;
+  });
+  return parts.join('; ');
+}
+
 export function testMatrix(name, launch, cells) {
   describe(name, () => {
     let browser, server, origin;
+    const seen = [];
     before(async () => {
       ({ server, origin } = await serve());
       browser = await launch();
@@ -32,6 +46,7 @@ export function testMatrix(name, launch, cells) {
     after(async () => {
       await browser?.close();
       server?.close();
+      if (seen.length > 0) console.log(`note: ${name}: ${summaryOf(seen)}`);
     });
     for (const { backend, where, wait, heap } of cells) {
       test(`${backend} in a ${where}, ${wait}, beside a heap of ${heap} MB`, async () => {
@@ -43,6 +58,7 @@ export function testMatrix(name, launch, cells) {
           wait,
           heap,
         });
+        seen.push({ ...result, yields: wait !== 'never' });
         assert.equal(result.got, result.expected);
         assert.ok(result.balanced, 'the books balance');
         assert.ok(result.reclaimed > ROUNDS, `${result.reclaimed} reclaimed`);

@@ -308,6 +308,19 @@ Object.assign(programs, {
     };
   },
 
+  /** Full collections, each with something to find. */
+  async canaries({ turns, ...options }) {
+    await begin(options);
+    for (let i = 0; i < turns; i++) {
+      for (let j = 0; j < 20; j++) tf.ones([100]);
+      await later(20);
+      ebb.collect();
+    }
+    await later(20);
+    ebb.collect();
+    return { ...ebb.pressure(), live: ebb.memory().live };
+  },
+
   /** Reclaim off again: nothing comes back by itself, and the books go on. */
   async switched(options) {
     await begin(options);
