@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds ebb-spark and tests, measures or shows it: tools/spark.py build|test|soak|bench|demo|screenshot.
+"""Builds ebb-spark and tests, measures or shows it: tools/spark.py build|install|quick|test|soak|bench|demo|screenshot.
 
 Spark is what PyPI's pyspark carries (tools/ensure_spark.sh); Java is JAVA_HOME's, or the one on the PATH.
 """
@@ -169,11 +169,13 @@ def scenarios(*names: str) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["build", "install", "test", "soak", "bench", "demo", "screenshot"])
+    parser.add_argument("what", choices=["build", "install", "quick", "test", "soak", "bench", "demo", "screenshot"])
     parser.add_argument("--built", action="store_true", help="take the jars that are there")
     chosen = parser.parse_args()
     if not chosen.built:
         build("install" if chosen.what == "install" else "package")
+    if chosen.what == "quick":
+        return 0 if scenarios("Quick") else 1
     if chosen.what == "test":
         return 0 if scenarios("Short") else 1
     if chosen.what == "soak":

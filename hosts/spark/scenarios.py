@@ -1,4 +1,5 @@
-"""What ebb-spark promises, on a cluster of two executors: `tools/spark.py test` runs class Short, `soak` all of them.
+"""What ebb-spark promises, on a cluster of two executors: `tools/spark.py quick` runs class Quick, `test` Short, `soak` Short and
+Long.
 
 The same job runs with the plugin and without; executors are killed, tasks repeated, copied and stopped.
 """
@@ -55,6 +56,21 @@ class Scenario(unittest.TestCase):
                 ends = ("live", "disposed", "regionEnded", "reclaimed", "shutdown")
                 self.assertEqual(books["created"], sum(books[end] for end in ends), books)
                 self.assertEqual(books["createdBytes"], sum(books[f"{end}Bytes"] for end in ends), books)
+
+
+class Quick(Scenario):
+    """Half a minute, for `make test`."""
+
+    def test_a_small_job_gives_back_what_it_drops_and_an_executor_is_lost(self):
+        stock = submit("quick-stock", OLD, {"partitions": 6}, plugin=False)
+        outcome = submit("quick", OLD, {"partitions": 6, "kill": 3})
+        self.assert_ended(outcome)
+        self.assertEqual(outcome.scores(), stock.scores())
+        self.assert_counted_once(outcome, 6)
+        self.assert_within_budget(outcome)
+        self.assert_books_balance(outcome)
+        self.assertTrue(any(executor["lost"] for executor in outcome.report()["executors"]))
+        self.assertGreater(sum(executor["memory"].get("reclaimed", 0) for executor in outcome.report()["executors"]), 0)
 
 
 class Short(Scenario):
