@@ -92,7 +92,10 @@ std::pair<ContextBody&, ContextId> ContextRegistry::create(ContextOptions option
       cells_, [](const Cell& each) { return !each.taken && each.generation < kLastGeneration; });
   if (cell == cells_.end()) {
     if (cells_.size() == kMost) {
-      raise(ErrorKind::kWrongState, "[context] {} contexts are open, no more are allowed", kMost);
+      raise(ErrorKind::kWrongState,
+            "[context] {} contexts are open, or have ended while their memory is held: no more are "
+            "allowed",
+            kMost);
     }
     cells_.emplace_back();
     cell = cells_.end() - 1;
