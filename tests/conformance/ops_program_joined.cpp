@@ -128,13 +128,17 @@ TEST_F(JoinedPrograms, SumsOfProductsAreOneProduct) {
   };
   const Program program = recorded(x, six);
   EXPECT_EQ(program.steps(), 2u + 6 * 6 + 5);
-  if (!is_queued()) EXPECT_EQ(program.fused_steps(), 2u + 6 * 5 + 3);
+  if (!is_queued()) {
+    EXPECT_EQ(program.fused_steps(), 2u + 6 * 5 + 3);
+  }
   expect_near(run(program, x), six(x));
   expect_same(run(recorded(x, six, {.join = false}), x), six(x));
   // Not of a few, and not where a part is needed.
   const auto two = [](const Tensors& in) -> Tensors { return {sum_of_products(in, 2)}; };
   const Program few = recorded(x, two);
-  if (!is_queued()) EXPECT_EQ(few.fused_steps(), few.steps());
+  if (!is_queued()) {
+    EXPECT_EQ(few.fused_steps(), few.steps());
+  }
   const auto with_a_part = [](const Tensors& in) -> Tensors {
     const Tensor part = sum_of_products(in, 3);
     return {part + ops::batch_mat_mul(ops::reshape(in[0], {24, 5}), ops::reshape(in[1], {24, 7}),
@@ -142,7 +146,9 @@ TEST_F(JoinedPrograms, SumsOfProductsAreOneProduct) {
             part};
   };
   const Program parts = recorded(x, with_a_part);
-  if (!is_queued()) EXPECT_EQ(parts.fused_steps(), parts.steps());
+  if (!is_queued()) {
+    EXPECT_EQ(parts.fused_steps(), parts.steps());
+  }
   expect_same(run(parts, x), with_a_part(x));
 }
 
