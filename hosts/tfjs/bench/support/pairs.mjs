@@ -48,6 +48,21 @@ async function onePair({ work, ours, peer, backend, warmUp, batches }) {
   return results;
 }
 
+/** The batches of one process that takes turns itself. */
+async function inTurns({ work, ours, backend, warmUp, batches }) {
+  const worker = new Worker(work, `turns-${ours}`, backend);
+  const results = [];
+  try {
+    for (let i = 0; i < warmUp + batches; i++) {
+      const pair = await worker.batch();
+      if (i >= warmUp) results.push(pair);
+    }
+  } finally {
+    worker.end();
+  }
+  return results;
+}
+
 /**
  * `ratio`: the median of the pairs' ratios in each pair of processes, and the median of those, because V8 makes
  * different code of the same program from one process to the next.
@@ -56,7 +71,7 @@ export async function compare(figure, processes) {
   const all = [];
   const ratios = [];
   for (let i = 0; i < processes; i++) {
-    const results = await onePair(figure);
+    const results = await (figure.turns ? inTurns(figure) : onePair(figure));
     ratios.push(median(results.map(({ ours, peer }) => ours.us / peer.us)));
     all.push(...results);
   }

@@ -25,19 +25,52 @@ async function timed(rounds, run) {
   return { us: read() / rounds };
 }
 
-/** Variants: off (Ebb is not there), required (but never switched on), on, trace; sampled, full: on, and recorded. */
+/**
+ * Variants: off (Ebb is not there), required (but never switched on), on, trace; sampled, full: on, and recorded; ended: recorded before;
+ * turns-sampled, turns-full: on, and recorded now and then.
+ */
 function begin() {
   if (variant === 'off') return;
   ebb();
   if (variant === 'required') return;
   ebb().reclaim.on();
   if (variant === 'trace') ebb().trace.on();
-  if (variant === 'sampled' || variant === 'full')
-    ebb().recording.start({
-      path: join(tmpdir(), `ebb-bench-${process.pid}.ebbrec`),
-      mode: variant,
-      max: '64MB',
-    });
+  if (variant === 'sampled' || variant === 'full') record(variant);
+  if (variant === 'ended') {
+    record('sampled');
+    ebb().recording.stop();
+  }
+}
+
+function record(mode) {
+  const path = join(tmpdir(), `ebb-bench-${process.pid}.ebbrec`);
+  ebb().recording.start({ path, mode, max: '64MB' });
+}
+
+/** To a turn. */
+const BATCHES = 4;
+
+/** Batches of one process, recorded and not in turns: both are of the same compiled code. */
+function inTurns(batch, mode) {
+  let recordedFirst = false;
+  const sum = async () => {
+    let us = 0;
+    for (let i = 0; i < BATCHES; i++) us += (await batch()).us / BATCHES;
+    return { us };
+  };
+  const recorded = async () => {
+    record(mode);
+    await batch(); // while the recording gets going
+    const result = await sum();
+    ebb().recording.stop();
+    return result;
+  };
+  return async () => {
+    recordedFirst = !recordedFirst;
+    if (recordedFirst) return { ours: await recorded(), peer: await sum() };
+    const peer = await sum();
+    return { ours: await recorded(), peer };
+  };
 }
 
 const small = () => tf.tensor1d([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -164,7 +197,8 @@ async function main() {
   await tf.setBackend(backend);
   const running = tf.backend().constructor.name;
   if (running !== { cpu: 'MathBackendCPU', wasm: 'BackendWasm' }[backend]) throw new Error(running);
-  const batch = WORKS[work]();
+  const [, turns] = variant.match(/^turns-(.*)/) ?? [];
+  const batch = turns === undefined ? WORKS[work]() : inTurns(WORKS[work](), turns);
   process.on('message', async () => process.send(await batch()));
 }
 

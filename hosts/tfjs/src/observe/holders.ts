@@ -17,7 +17,7 @@ import { holdStandardStreams } from './standard_streams';
 
 /** Above this a snapshot is not taken unless somebody insists. */
 export const LARGEST_HEAP = 2 ** 30;
-/** V8 takes some 1.4 KB for each object: 4 times the heap for records of 140 bytes an object, 36 times for numbers of 40. */
+/** V8 takes some 1.4 KB for each object: 4 times the heap for records of 140 bytes an object, 25 times for the smallest. */
 const SNAPSHOT_TO_HEAP = 10;
 /** Of each place, so many tensors are looked up: the rest are held likewise. */
 const MOST_OF_A_PLACE = 64;
