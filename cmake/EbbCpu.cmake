@@ -49,7 +49,7 @@ endif()
 # ebb_choose_cpu_sources(<list>): of two ways to multiply, the one that is built.
 function(ebb_choose_cpu_sources list)
   if(EBB_ONEDNN)
-    list(FILTER ${list} EXCLUDE REGEX "/(products_blocked|convolutions_(blocked|direct|gather)|blocks)[.]cpp$")
+    list(FILTER ${list} EXCLUDE REGEX "/(products_blocked|convolutions_(blocked|direct|gather))[.]cpp$")
   else()
     list(FILTER ${list} EXCLUDE REGEX "/(dnn_[^/]*|plan_cache|products_dnn|convolutions_dnn)[.]cpp$")
   endif()

@@ -16,6 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 namespace {
 
+using blocks::Finish;
 using blocks::Index;
 using blocks::Packing;
 using blocks::Tile;
@@ -23,7 +24,12 @@ using blocks::Tile;
 using Lanes = hn::CappedTag<float, blocks::kColumns / 2>;
 using Floats = hn::Vec<Lanes>;
 
-constexpr Index kStrip = 6;  // rows at a time: twelve sums, as many as sixteen registers hold
+// Rows at a time: twelve sums are as many as sixteen registers hold, elsewhere there are thirty-two.
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
+constexpr Index kStrip = 6;
+#else
+constexpr Index kStrip = 12;
+#endif
 
 HWY_INLINE Index panel_columns() { return 2 * static_cast<Index>(hn::Lanes(Lanes())); }
 
@@ -33,29 +39,44 @@ struct Strip {
   Index row;  // steps of `left`
   Index column;
   const float* right;
+  Index right_row;  // steps of `right`
   float* out;
   Index out_row;
   Index inner;
   Index columns;
   bool add;
+  const Finish* finish;  // null: later, or there is none
+  const float* bias;     // of the panel; null: there is none
 };
 
-HWY_INLINE void store_half(const Strip& s, Floats sum, float* to, Index columns) {
+HWY_INLINE Floats within(const Finish& finish, Floats sum) {
+  const Lanes d;
+  const Floats least = hn::Set(d, finish.least), most = hn::Set(d, finish.most);
+  return hn::IfThenElse(hn::Lt(sum, least), least, hn::IfThenElse(hn::Gt(sum, most), most, sum));
+}
+
+HWY_INLINE void store_half(const Strip& s, Floats sum, float* to, const float* bias,
+                           Index columns) {
   const Lanes d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   if (HWY_LIKELY(columns >= lanes)) {
-    hn::StoreU(s.add ? hn::Add(hn::LoadU(d, to), sum) : sum, d, to);
+    if (s.add) sum = hn::Add(hn::LoadU(d, to), sum);
+    if (bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, bias));
+    hn::StoreU(s.finish != nullptr ? within(*s.finish, sum) : sum, d, to);
   } else if (columns > 0) {
     const auto some = static_cast<std::size_t>(columns);
-    StoreSome(s.add ? hn::Add(LoadSome(d, to, some), sum) : sum, d, to, some);
+    if (s.add) sum = hn::Add(LoadSome(d, to, some), sum);
+    if (bias != nullptr) sum = hn::Add(sum, LoadSome(d, bias, some));
+    StoreSome(s.finish != nullptr ? within(*s.finish, sum) : sum, d, to, some);
   }
 }
 
 HWY_INLINE void store_row(const Strip& s, Index row, Floats first, Floats second) {
   const auto lanes = static_cast<Index>(hn::Lanes(Lanes()));
   float* to = s.out + row * s.out_row;
-  store_half(s, first, to, s.columns);
-  store_half(s, second, to + lanes, s.columns - lanes);
+  store_half(s, first, to, s.bias, s.columns);
+  store_half(s, second, to + lanes, s.bias == nullptr ? nullptr : s.bias + lanes,
+             s.columns - lanes);
 }
 
 // Vectors of unknown length cannot be elements of an array, so each sum has a name.
@@ -65,10 +86,12 @@ void multiply_strip(const Strip& s) {
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Floats a0 = hn::Zero(d), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0;
   Floats e0 = a0, e1 = a0, f0 = a0, f1 = a0, g0 = a0, g1 = a0;
+  Floats h0 = a0, h1 = a0, l0 = a0, l1 = a0, m0 = a0, m1 = a0;
+  Floats n0 = a0, n1 = a0, p0 = a0, p1 = a0, q0 = a0, q1 = a0;
   const float* left = s.left;
   const float* right = s.right;
   const Index row = s.row;
-  for (Index k = 0; k < s.inner; ++k, left += s.column, right += 2 * lanes) {
+  for (Index k = 0; k < s.inner; ++k, left += s.column, right += s.right_row) {
     const Floats r0 = hn::LoadU(d, right);
     const Floats r1 = hn::LoadU(d, right + lanes);
     const auto add = [&](int i, Floats& x0, Floats& x1) HWY_ATTR {
@@ -82,6 +105,12 @@ void multiply_strip(const Strip& s) {
     if constexpr (kCount > 3) add(3, e0, e1);
     if constexpr (kCount > 4) add(4, f0, f1);
     if constexpr (kCount > 5) add(5, g0, g1);
+    if constexpr (kCount > 6) add(6, h0, h1);
+    if constexpr (kCount > 7) add(7, l0, l1);
+    if constexpr (kCount > 8) add(8, m0, m1);
+    if constexpr (kCount > 9) add(9, n0, n1);
+    if constexpr (kCount > 10) add(10, p0, p1);
+    if constexpr (kCount > 11) add(11, q0, q1);
   }
   store_row(s, 0, a0, a1);
   if constexpr (kCount > 1) store_row(s, 1, b0, b1);
@@ -89,43 +118,53 @@ void multiply_strip(const Strip& s) {
   if constexpr (kCount > 3) store_row(s, 3, e0, e1);
   if constexpr (kCount > 4) store_row(s, 4, f0, f1);
   if constexpr (kCount > 5) store_row(s, 5, g0, g1);
+  if constexpr (kCount > 6) store_row(s, 6, h0, h1);
+  if constexpr (kCount > 7) store_row(s, 7, l0, l1);
+  if constexpr (kCount > 8) store_row(s, 8, m0, m1);
+  if constexpr (kCount > 9) store_row(s, 9, n0, n1);
+  if constexpr (kCount > 10) store_row(s, 10, p0, p1);
+  if constexpr (kCount > 11) store_row(s, 11, q0, q1);
 }
 
+template <int kCount>
 void multiply_rows(const Strip& s, Index rows) {
-  switch (rows) {
-    case 1:
-      return multiply_strip<1>(s);
-    case 2:
-      return multiply_strip<2>(s);
-    case 3:
-      return multiply_strip<3>(s);
-    case 4:
-      return multiply_strip<4>(s);
-    case 5:
-      return multiply_strip<5>(s);
-    default:
-      return multiply_strip<6>(s);
+  if constexpr (kCount > 1) {
+    if (rows < kCount) return multiply_rows<kCount - 1>(s, rows);
+  }
+  multiply_strip<kCount>(s);
+}
+
+// In strips of nearly as many rows each: a strip of a few takes as long as one of many.
+void multiply_panel(Strip s, Index rows) {
+  for (Index strips = (rows + kStrip - 1) / kStrip; strips > 0; --strips) {
+    const Index here = (rows + strips - 1) / strips;
+    multiply_rows<kStrip>(s, here);
+    s.left += here * s.row;
+    s.out += here * s.out_row;
+    rows -= here;
   }
 }
 
 void multiply_tile(const Tile& t) {
   const Index panel = panel_columns();
+  const bool packed = t.right_row == 0;
   for (Index k = 0; k < t.inner; k += blocks::kBlock) {
+    const Finish* finish = k + blocks::kBlock < t.inner ? nullptr : t.finish;
+    const float* bias = finish == nullptr ? nullptr : finish->bias;
     for (Index j = 0; j < t.columns; j += panel) {
-      Strip s{.left = t.left.at + k * t.left.column,
-              .row = t.left.row,
-              .column = t.left.column,
-              .right = t.right + j * t.inner + k * panel,
-              .out = t.out + j,
-              .out_row = t.out_row,
-              .inner = std::min(blocks::kBlock, t.inner - k),
-              .columns = std::min(panel, t.columns - j),
-              .add = t.add || k > 0};
-      for (Index i = 0; i < t.rows; i += kStrip) {
-        multiply_rows(s, std::min(kStrip, t.rows - i));
-        s.left += kStrip * t.left.row;
-        s.out += kStrip * t.out_row;
-      }
+      multiply_panel({.left = t.left.at + k * t.left.column,
+                      .row = t.left.row,
+                      .column = t.left.column,
+                      .right = t.right + (packed ? j * t.inner + k * panel : k * t.right_row + j),
+                      .right_row = packed ? panel : t.right_row,
+                      .out = t.out + j,
+                      .out_row = t.out_row,
+                      .inner = std::min(blocks::kBlock, t.inner - k),
+                      .columns = std::min(panel, t.columns - j),
+                      .add = t.add || k > 0,
+                      .finish = finish,
+                      .bias = bias == nullptr ? nullptr : bias + j},
+                     t.rows);
     }
   }
 }
@@ -165,6 +204,57 @@ void blocks::pack_together(const Packing& whole) {
     part.columns = std::min(end * kColumns, whole.columns) - begin * kColumns;
     part.to += begin * kColumns * whole.inner;
     pack(part);
+  });
+}
+
+namespace {
+
+// Parts of fewer floating-point operations than this are not worth another thread.
+constexpr double kPartFlops = 4e6;
+
+// Tiles of rows, and of columns too where those are few.
+struct Shares {
+  using Index = blocks::Index;
+  Index rows, columns;  // of a part
+  Index down, across;   // parts
+
+  Shares(const blocks::Tile& whole, Index wanted)
+      : columns(whole.columns), down(parts(whole.rows, blocks::kRows)) {
+    rows = parts(whole.rows, down);  // as many in each
+    const Index split = (wanted + down - 1) / down;
+    if (split > 1) columns = blocks::rounded((whole.columns + split - 1) / split);
+    across = parts(whole.columns, columns);
+  }
+  static Index parts(Index all, Index one) noexcept { return (all + one - 1) / one; }
+};
+
+}  // namespace
+
+void blocks::multiply_together(const Tile& whole) {
+  const double flops = 2.0 * static_cast<double>(whole.rows) * static_cast<double>(whole.inner) *
+                       static_cast<double>(whole.columns);
+  const bool alone = flops < 2 * kPartFlops;
+  const Shares shares(whole, alone ? 1 : 4 * team_size());
+  const Index count = shares.down * shares.across;
+  const auto part = [&](Index row, Index column) {
+    Tile tile = whole;
+    Finish finish;
+    tile.left.at += row * whole.left.row;
+    tile.right += column * whole.inner;
+    tile.out += row * whole.out_row + column;
+    tile.rows = std::min(shares.rows, whole.rows - row);
+    tile.columns = std::min(shares.columns, whole.columns - column);
+    if (whole.finish != nullptr) {
+      finish = *whole.finish;
+      if (finish.bias != nullptr) finish.bias += column;
+      tile.finish = &finish;
+    }
+    multiply(tile);
+  };
+  parallel_for(count, alone ? count : 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      part(i / shares.across * shares.rows, i % shares.across * shares.columns);
+    }
   });
 }
 

@@ -1,5 +1,5 @@
 // Products of float32 matrices by blocks that stay in the caches: what Ebb multiplies with where it
-// is built without oneDNN.
+// is built without oneDNN, and by matrices that recorded programs keep packed.
 //
 // The right-hand matrix is packed once, into panels of as many columns as two vectors have; each
 // element of the result is a sum of fused products in the order of the inner extent, kBlock of them
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace ebb::cpu::blocks {
 
@@ -45,17 +46,30 @@ void pack(const Packing& packing);
 // The same, shared by the team.
 void pack_together(const Packing& packing);
 
+// What is done to a sum before it is stored for the last time: a bias is added, and what is beyond the
+// limits becomes the limit. NaN stays NaN.
+struct Finish {
+  const float* bias = nullptr;  // one number for each column
+  float least = -std::numeric_limits<float>::infinity();
+  float most = std::numeric_limits<float>::infinity();
+};
+
 // out (+)= left * right
 struct Tile {
   Matrix left;         // rows x inner
-  const float* right;  // packed, from a column that is a multiple of kColumns
+  const float* right;  // packed, from a column that is a multiple of kColumns; or as it lies
   float* out;
   Index out_row;  // from one of its rows to the next
   Index rows;
   Index inner;
   Index columns;
   bool add = false;  // to what is in `out`
+  const Finish* finish = nullptr;
+  // Where `right` is not packed: from one of its rows to the next. Columns are a multiple of kColumns then.
+  Index right_row = 0;
 };
 void multiply(const Tile& tile);
+// The same, shared by the team where it is worth it.
+void multiply_together(const Tile& tile);
 
 }  // namespace ebb::cpu::blocks

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/kernels/convolutions_depthwise.hpp"
 #include "backends/cpu/kernels/convolutions_winograd.hpp"
 #include "backends/cpu/kernels/epilogue.hpp"
 #include "backends/cpu/kernels/families.hpp"
@@ -36,10 +37,13 @@ void clear(OpCall& call) {
   std::memset(call.out<float>(0), 0, static_cast<std::size_t>(count) * sizeof(float));
 }
 
+// Whether bias and activation take a pass of their own over the result.
+bool leaves_epilogue(const Convolution& c, bool bias) {
+  return c.epilogue.bias.given != bias || c.epilogue.activation == ops::Activation::kPrelu;
+}
+
 void convolve_by_winograd(OpCall& call, const Convolution& c, bool bias) {
-  // What takes a pass of its own over the result.
-  const bool rest =
-      c.epilogue.bias.given != bias || c.epilogue.activation == ops::Activation::kPrelu;
+  const bool rest = leaves_epilogue(c, bias);
   auto* transformed = call.workspace<float>(winograd_floats(c));
   run_winograd(c,
                {.data = call.in<float>(0),
@@ -48,6 +52,17 @@ void convolve_by_winograd(OpCall& call, const Convolution& c, bool bias) {
                 .result = call.out<float>(0),
                 .transformed = transformed},
                rest ? ops::Activation::kLinear : c.epilogue.activation);
+  if (rest) apply_epilogue(call, c.epilogue, bias);
+}
+
+void convolve_depthwise(OpCall& call, const Convolution& c, bool bias) {
+  const bool rest = leaves_epilogue(c, bias);
+  run_depthwise(c,
+                {.data = call.in<float>(0),
+                 .filter = call.in<float>(1),
+                 .bias = bias ? call.in<float>(2) : nullptr,
+                 .result = call.out<float>(0)},
+                rest ? ops::Activation::kLinear : c.epilogue.activation);
   if (rest) apply_epilogue(call, c.epilogue, bias);
 }
 
@@ -62,6 +77,7 @@ void convolve(OpCall& call) {
   const bool bias = c.epilogue.bias.given && !c.channels_first &&
                     is_per_column(c.epilogue.bias, call.output(0).shape);
   if (suits_winograd(c)) return convolve_by_winograd(call, c, bias);
+  if (suits_depthwise(c)) return convolve_depthwise(call, c, bias);
   convolve_windows(call, c, bias);
 }
 

@@ -20,6 +20,7 @@ struct AdamRule {
   static constexpr ops::UpdateForm kForm = ops::kAdam;
   ops::AdamParams numbers;
   float correction1, correction2;  // what the moments are divided by
+  float reciprocal1 = 1.0F / correction1, reciprocal2 = 1.0F / correction2;
 };
 struct SgdRule {
   static constexpr ops::UpdateForm kForm = ops::kSgd;

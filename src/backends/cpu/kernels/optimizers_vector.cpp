@@ -24,14 +24,33 @@ HWY_INLINE Vec Larger(Vec x, Vec y) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::IsNaN(y), y, hn::Max(x, y)));
 }
 
+// x / divisor to the bit, by a product with the reciprocal and two corrections, which take a fifth of the
+// time of a division. They need fused operations, and rests that are not lost below the smallest number.
+HWY_INLINE Vec DividedBy(Vec x, float divisor, [[maybe_unused]] float reciprocal) {
+  const Vec by = All(divisor);
+#if HWY_ARCH_ARM_A64 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
+  const Tag d;
+  const Vec size = hn::Abs(x);
+  const auto usual = hn::Or(hn::And(hn::Ge(size, All(0x1p-90F)), hn::Le(size, All(0x1p90F))),
+                            hn::Eq(x, hn::Zero(d)));
+  if (HWY_LIKELY(hn::AllTrue(d, usual))) {
+    const Vec inverse = All(reciprocal);
+    const Vec first = hn::Mul(x, inverse);
+    const Vec second = hn::MulAdd(hn::NegMulAdd(first, by, x), inverse, first);
+    return hn::MulAdd(hn::NegMulAdd(second, by, x), inverse, second);
+  }
+#endif
+  return hn::Div(x, by);
+}
+
 // A rule in vectors: `in` are value, what is kept and gradient, `out` value and what is kept.
 
 HWY_INLINE void Apply(const AdamRule& rule, const Vec* in, Vec* out) {
   const ops::AdamParams& numbers = rule.numbers;
   out[1] = Mixed(in[1], numbers.beta1, in[3], numbers.rest1);
   out[2] = Mixed(in[2], numbers.beta2, Squared(in[3]), numbers.rest2);
-  const Vec mean = hn::Div(out[1], All(rule.correction1));
-  const Vec spread = hn::Sqrt(hn::Div(out[2], All(rule.correction2)));
+  const Vec mean = DividedBy(out[1], rule.correction1, rule.reciprocal1);
+  const Vec spread = hn::Sqrt(DividedBy(out[2], rule.correction2, rule.reciprocal2));
   const Vec change = hn::Div(mean, hn::Add(spread, All(numbers.epsilon)));
   out[0] = hn::Add(hn::Mul(change, All(numbers.negative_rate)), in[0]);
 }
