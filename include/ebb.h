@@ -396,8 +396,15 @@ typedef enum ebb_program_flags {
   EBB_PROGRAM_NO_GRAPHS = 4, /* on a GPU each operation is launched by itself */
   EBB_PROGRAM_NO_FUSING = 8, /* elementwise operations that follow one another are run one by one */
   EBB_PROGRAM_NO_ABSORBING = 16, /* matrices are transposed before they are multiplied */
-  EBB_PROGRAM_NO_JOINING = 32 /* products and convolutions take no bias and activation that follow
-                               * them: all results are to the bit those of the operations */
+  EBB_PROGRAM_NO_JOINING = 32, /* products and convolutions take no bias and activation that follow
+                                * them: all results are to the bit those of the operations */
+  EBB_PROGRAM_KEEPING =
+      64, /* what depends on captured tensors alone (weights as products take them)
+                             * is made in the second run with the same ones, and kept until a run is
+                             * given others. Nobody writes into a captured tensor then */
+  EBB_PROGRAM_OVERWRITING = 128 /* an optimizer's update that comes last, when nothing can fail any
+                                 * more, writes over captured tensors that are alone in their memory:
+                                 * the caller ends them after each run, and has the outputs instead */
 } ebb_program_flags;
 
 /* From now on this thread's operations in the context are noted, until ebb_program_end. `inputs` are

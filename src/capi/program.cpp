@@ -70,7 +70,8 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
     needed(program, "program_begin");
     constexpr std::uint32_t kAll = EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME |
                                    EBB_PROGRAM_NO_GRAPHS | EBB_PROGRAM_NO_FUSING |
-                                   EBB_PROGRAM_NO_ABSORBING | EBB_PROGRAM_NO_JOINING;
+                                   EBB_PROGRAM_NO_ABSORBING | EBB_PROGRAM_NO_JOINING |
+                                   EBB_PROGRAM_KEEPING | EBB_PROGRAM_OVERWRITING;
     if ((flags & ~kAll) != 0) {
       raise(ErrorKind::kInvalidArgument, "[program_begin] flags {} were given, {} are allowed",
             flags, kAll);
@@ -85,7 +86,9 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
                        .graphs = (flags & EBB_PROGRAM_NO_GRAPHS) == 0,
                        .fuse = (flags & EBB_PROGRAM_NO_FUSING) == 0,
                        .absorb = (flags & EBB_PROGRAM_NO_ABSORBING) == 0,
-                       .join = (flags & EBB_PROGRAM_NO_JOINING) == 0});
+                       .join = (flags & EBB_PROGRAM_NO_JOINING) == 0,
+                       .keep = (flags & EBB_PROGRAM_KEEPING) != 0,
+                       .overwrite = (flags & EBB_PROGRAM_OVERWRITING) != 0});
     *program = Programs::add(std::move(made), "program_begin");
   });
 }

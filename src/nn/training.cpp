@@ -21,8 +21,8 @@ Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
 void TrainingStep::record_anew() {
   std::vector<Variable*> variables = model_.variables();
   for (Variable* each : optimizer_.variables()) variables.push_back(each);
-  recorded_ =
-      record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, std::move(variables));
+  recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); },
+                     std::move(variables), {.overwrite = true});
   learning_rate_ = optimizer_.learning_rate();
   training_ = model_.training();
 }

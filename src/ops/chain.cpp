@@ -4,6 +4,7 @@
 
 #include "ops/axes.hpp"
 #include "ops/format.hpp"
+#include "ops/packed.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -99,7 +100,7 @@ constexpr OpSpec kNormFactorsSpec{.id = kNormFactors,
 }  // namespace
 
 const OpSpec* find_program_op(OpId op) noexcept {
-  return op == kChain ? &kChainSpec : op == kNormFactors ? &kNormFactorsSpec : nullptr;
+  return op == kChain ? &kChainSpec : op == kNormFactors ? &kNormFactorsSpec : find_packed_op(op);
 }
 
 int chain_operands(OpId op) noexcept {

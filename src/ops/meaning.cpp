@@ -2,6 +2,7 @@
 
 #include "ops/chain.hpp"
 #include "ops/families.hpp"
+#include "ops/packed.hpp"
 
 namespace ebb::ops {
 
@@ -29,6 +30,8 @@ const MeaningTable& meanings() noexcept {
     add_optimizers(filled);
     filled.set(kChain, check_chain, Strided::kAll);
     filled.set(kNormFactors, check_norm_factors);
+    filled.set(kPackedMatrix, check_packed_matrix);
+    filled.set(kPackedProduct, check_packed_product);
     return filled;
   }();
   return table;

@@ -213,6 +213,17 @@ Output& OpCall::make(DType dtype, const Shape& shape) {
   return made;
 }
 
+Output& OpCall::make_instead(std::size_t input) {
+  const Operand& operand = operands_[input];
+  if (over_.empty() || over_[input] == 0) return make(operand.dtype, operand.shape);
+  Output& made = next_output();
+  made.handle = place_.context.share(handles_[input], place_.region);
+  made.data = operand.data;
+  made.dtype = operand.dtype;
+  made.shape = operand.shape;
+  return made;
+}
+
 Output& OpCall::view(std::size_t input, std::uint64_t byte_offset, DType dtype, const Shape& shape,
                      const Strides& strides) {
   Output& made = next_output();

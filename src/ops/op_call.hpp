@@ -176,6 +176,11 @@ class OpCall {
   Output& make(DType dtype, const Shape& shape);
   // The next output: an input's elements, dense, in another shape.
   Output& make_packed(std::size_t input, const Shape& shape);
+  // The next output, which takes an input's place: over its memory where the caller of the operation
+  // allowed that (write_over), and then the input's elements are gone once the kernel has run.
+  Output& make_instead(std::size_t input);
+  // By input: whether a result may be over its memory. Must outlive the call.
+  void write_over(std::span<const char> over) noexcept { over_ = over; }
   // The next output, over the memory of an input. Strides are in elements of `dtype`.
   Output& view(std::size_t input, std::uint64_t byte_offset, DType dtype, const Shape& shape,
                const Strides& strides);
@@ -237,6 +242,7 @@ class OpCall {
   std::span<const Handle> handles_;
   std::span<const double> values_;
   std::span<Operand> operands_;
+  std::span<const char> over_;
   std::size_t room_;
   std::size_t output_count_ = 0;
   bool strided_ = false;  // some operands were, when they were resolved

@@ -5,6 +5,7 @@
 
 #include "ops/families.hpp"
 #include "ops/format.hpp"
+#include "ops/update.hpp"
 #include "ops/windows.hpp"
 
 namespace ebb::ops {
@@ -41,8 +42,9 @@ void make_results(OpCall& call, const UpdateForm& form) {
   for (std::size_t i = 0; i < form.new_scalars; ++i) call.make(DType::kFloat32, {});
   const std::size_t variables = (call.inputs() - form.scalars) / form.inputs;
   for (std::size_t i = 0; i < variables; ++i) {
+    const std::size_t first = form.first_input(i);
     for (std::size_t k = 0; k < form.outputs(); ++k) {
-      call.make(DType::kFloat32, call.input(form.first_input(i)).shape);
+      call.make_instead(first + k);  // arithmetic: of inputs in memory
     }
   }
 }
@@ -140,6 +142,17 @@ void rms_prop_update(OpCall& call) {
 }
 
 }  // namespace
+
+std::optional<UpdateForm> update_form(OpId op, std::span<const double> attributes) noexcept {
+  if (op == op_id("AdamUpdate")) return kAdam;
+  if (op == op_id("SgdUpdate")) return kSgd;
+  if (op == op_id("MomentumUpdate")) return kMomentum;
+  if (op == op_id("AdagradUpdate")) return kAdagrad;
+  if (op == op_id("AdadeltaUpdate")) return kAdadelta;
+  if (op == op_id("AdamaxUpdate")) return kAdamax;
+  if (op != op_id("RmsPropUpdate")) return std::nullopt;
+  return attributes[attribute_at("RmsPropUpdate", "centered")] != 0 ? kCenteredRmsProp : kRmsProp;
+}
 
 void add_optimizers(MeaningTable& table) {
   table.set(op_id("AdamUpdate"), adam_update);

@@ -9,6 +9,7 @@
 #include "ops/kernels.hpp"
 #include "ops/meaning.hpp"
 #include "ops/recorder.hpp"
+#include "ops/update.hpp"
 #include "tensor/copies.hpp"
 
 namespace ebb::ops {
@@ -24,7 +25,7 @@ const OpSpec& known(OpId op) {
   return *spec;
 }
 
-void compute(OpCall& call) {
+Kernel kernel_of(const OpCall& call) {
   const KernelTable* kernels = kernels_for(call.device());
   const Kernel kernel = kernels == nullptr ? nullptr : (*kernels)[call.spec().id];
   if (kernel == nullptr) [[unlikely]] {
@@ -32,7 +33,7 @@ void compute(OpCall& call) {
           call.device().name(),
           kernels == nullptr ? "has no kernels in this build" : "has no kernel for it");
   }
-  kernel(call);
+  return kernel;
 }
 
 // The memory's error names the operation that asked for it: `[Add] ...`.
@@ -131,7 +132,9 @@ std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTab
       listener->began(call);
     call.settle(row.strided);
     row.meaning(call);
-    if (!call.is_done() && (row.data == Data::kChecked || !call.made_only_empty())) compute(call);
+    if (!call.is_done() && (row.data == Data::kChecked || !call.made_only_empty())) {
+      kernel_of(call)(call);
+    }
     call.check_room(call.outputs());
     for (std::size_t i = 0; i < call.outputs(); ++i) {
       const Output& output = call.output(i);
@@ -190,6 +193,29 @@ std::size_t run_in_program(const RunPlace& place, OpId op, std::span<const Handl
                            std::span<const double> attributes, std::span<OpResult> results) {
   const OpSpec* spec = find_program_op(op);
   return run_heard(place, spec != nullptr ? *spec : known(op), inputs, attributes, results);
+}
+
+UpdateInPlace::UpdateInPlace(const RunPlace& place, OpId op, std::span<const Handle> inputs,
+                             std::span<const double> attributes, std::span<const char> over,
+                             std::span<OpResult> results)
+    : call_({place.context, place.device, place.region, place.site, place.stream}, known(op),
+            inputs, attributes, results.size()),
+      kernel_(kernel_of(call_)) {
+  const MeaningTable::Row& row = meanings()[op];
+  try {
+    call_.write_over(over);
+    call_.settle(row.strided);
+    row.meaning(call_);
+    call_.check_room(call_.outputs());
+  } catch (const OutOfMemory& error) {
+    raise_in_the_name_of(call_.spec(), error);
+  }
+  count_ = call_.outputs();
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Output& output = call_.output(i);
+    results[i] = {output.handle, output.dtype, output.shape};
+  }
+  call_.commit();
 }
 
 void write(const Context& context, Handle tensor, std::span<const std::byte> bytes) {

@@ -49,6 +49,7 @@ void end_slots(Plan& plan, std::vector<Step>& steps) {
   Marks settled(plan.likeness.size());
   mark(plan.given, settled);
   mark(plan.outputs, settled);
+  for (const KeptSlot& each : plan.kept) settled[each.used] = true;
   for (const Constant& each : plan.constants) settled[each.slot] = true;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     step->ended.begin = static_cast<std::uint32_t>(plan.slots.size());

@@ -13,9 +13,9 @@ constexpr std::uint64_t kMostFolded = 64 << 10;  // bytes of a result
 constexpr std::array kRandom{ops::op_id("RandomUniform"), ops::op_id("RandomNormal"),
                              ops::op_id("Multinomial")};
 
-bool is_random(ops::OpId op) { return std::ranges::find(kRandom, op) != kRandom.end(); }
-
 }  // namespace
+
+bool is_random(ops::OpId op) noexcept { return std::ranges::find(kRandom, op) != kRandom.end(); }
 
 DraftBody::DraftBody(const Context& context, std::span<const Handle> inputs, ProgramOptions options)
     : context_(context), options_(options) {
@@ -200,6 +200,7 @@ Plan DraftBody::finish(std::span<const Handle> outputs) {
   }
   arrange(plan_, captured_);
   plan_.graphs = options_.graphs;
+  plan_.overwrite = options_.overwrite && !plan_.queued;
   plan_.variables = std::min(options_.variables, plan_.inputs);
   plan_.random =
       std::ranges::any_of(plan_.steps, [](const Step& step) { return is_random(step.op); });

@@ -63,6 +63,9 @@ class DraftBody final : public ops::Recorder {
 
 static_assert(kNoSlot == gradients::kConstantNode);  // what KnownTensors says of others
 
+// Draws random numbers.
+bool is_random(ops::OpId op) noexcept;
+
 // Drops what no output needs, and says where slots end. `captured` are the slots of plan.captured.
 void arrange(Plan& plan, std::span<const Slot> captured);
 

@@ -5,6 +5,7 @@
 #include "ebb/base/checked.hpp"
 #include "ops/chain.hpp"
 #include "ops/kernels.hpp"
+#include "ops/packed.hpp"
 #include "ops/recorder.hpp"
 #include "program/device_fuse.hpp"
 
@@ -238,6 +239,29 @@ bool can_fuse(const Plan& plan, const Device& device) noexcept {
          kernels != nullptr && (*kernels)[ops::kChain] != nullptr;
 }
 
+bool can_settle(const Plan& plan, const Device& device) noexcept {
+  return can_fuse(plan, device) && (*ops::kernels_for(device))[ops::kPackedProduct] != nullptr;
+}
+
+namespace {
+
+void make_settled(Plan& plan, std::vector<Step> steps, const ProgramOptions& options) {
+  if (options.join) {
+    join_epilogues(plan, steps);  // biases, which norms may come after
+    fold_norms(plan, steps);
+    join_epilogues(plan, steps);
+    pack_matrices(plan, steps);
+  }
+  steps = settle(plan, steps);
+  if (plan.kept.empty()) return;
+  if (options.fuse) steps = with_chains(plan, steps);
+  if (plan.overwrite) sink_update(plan, steps);
+  end_slots(plan, steps);
+  plan.settled = std::move(steps);
+}
+
+}  // namespace
+
 void fuse(Plan& plan, const ProgramOptions& options) {
   std::vector<Step> steps = plan.steps;
   if (options.absorb && plan.queued) drop_same_shapes(plan, steps);
@@ -249,15 +273,19 @@ void fuse(Plan& plan, const ProgramOptions& options) {
   if (options.join) {
     merge_sums(plan, steps);
     if (plan.queued) merge_products(plan, steps);
-    join_epilogues(plan, steps);
   }
+  const std::vector<Step> before = steps;
+  if (options.join) join_epilogues(plan, steps);
   if (options.fuse && plan.queued) cut_early(plan, steps);
   if (options.fuse && !(plan.queued && make_device_chains(plan, steps))) {
     steps = with_chains(plan, steps);
   }
-  if (!plan.queued && steps.size() == plan.steps.size()) return;  // each of them leaves fewer
-  end_slots(plan, steps);
-  plan.fused = std::move(steps);
+  const bool updates = plan.overwrite && sink_update(plan, steps);
+  if (plan.queued || updates || steps.size() != plan.steps.size()) {  // each of the others leaves fewer
+    end_slots(plan, steps);
+    plan.fused = std::move(steps);
+  }
+  if (options.keep && !plan.queued) make_settled(plan, before, options);
 }
 
 }  // namespace ebb::programs

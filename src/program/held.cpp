@@ -10,12 +10,13 @@ namespace {
 
 using ops::op_id;
 
-// Their results are over the memory of their operand, or may be.
 constexpr std::array kViews{op_id("Identity"), op_id("Reshape"),   op_id("ExpandDims"),
                             op_id("Slice"),    op_id("Transpose"), op_id("SplitV"),
                             op_id("Unpack")};
 
 }  // namespace
+
+bool is_view(ops::OpId op) noexcept { return std::ranges::find(kViews, op) != kViews.end(); }
 
 std::uint64_t bytes_in(const Plan& plan, Slot slot) {
   return bytes_of(plan.likeness[slot].shape, size_of(plan.likeness[slot].dtype));
@@ -33,6 +34,7 @@ std::vector<std::size_t> last_uses(const Plan& plan, const std::vector<Step>& st
   for (const Slot slot : plan.given) last[slot] = kForEver;
   for (const Slot slot : plan.outputs) last[slot] = kForEver;
   for (const Constant& each : plan.constants) last[each.slot] = kForEver;
+  for (const KeptSlot& each : plan.kept) last[each.used] = kForEver;
   return last;
 }
 
@@ -43,7 +45,7 @@ Held held_by(const Plan& plan, const std::vector<Step>& steps) {
   std::uint64_t all = 0, sure = 0;  // with what may be views, and without
   for (std::size_t i = 0; i < steps.size(); ++i) {
     held.before.push_back(all);
-    const bool views = std::ranges::find(kViews, steps[i].op) != kViews.end();
+    const bool views = is_view(steps[i].op);
     for (const Slot slot : plan.slots_in(steps[i].results)) {
       all = checked_add(all, bytes_in(plan, slot));
       if (!views) sure = checked_add(sure, bytes_in(plan, slot));

@@ -86,7 +86,11 @@ class Joiner {
     const Slot before = joined.result;
     if (take_bias(i, joined)) gone[user_[before]] = true;
     const Slot biased = joined.result;
-    if (take_activation(joined)) gone[user_[biased]] = true;
+    if (take_activation(joined)) {
+      gone[user_[biased]] = true;
+      const Slot activated = joined.result;
+      if (take_limit(joined)) gone[user_[activated]] = true;
+    }
     if (joined.result == before) return;
     step.op = pair->fused;
     step.inputs = append<Slot>(plan_.slots, joined.inputs);
@@ -158,6 +162,18 @@ class Joiner {
     if (found->activation == Activation::kLeakyrelu) {
       joined.attributes.back() = plan_.attributes_in(steps_[user].attributes)[0];
     }
+    joined.result = plan_.slots_in(steps_[user].results)[0];
+    return true;
+  }
+
+  // relu, and then at most 6.
+  bool take_limit(Joined& joined) {
+    if (joined.activation() != static_cast<double>(Activation::kRelu)) return false;
+    const std::size_t user = only_user(joined.result);
+    if (user == kNoStep || steps_[user].op != op_id("ClipByValue")) return false;
+    const auto limits = plan_.attributes_in(steps_[user].attributes);
+    if (limits[0] != 0 || limits[1] != 6) return false;
+    joined.activation() = static_cast<double>(Activation::kRelu6);
     joined.result = plan_.slots_in(steps_[user].results)[0];
     return true;
   }

@@ -45,6 +45,12 @@ struct Constant {
   Tensor tensor;
 };
 
+// Made of variables and captured tensors alone, and kept as long as these are the same.
+struct KeptSlot {
+  Slot made;  // by Plan::keeping
+  Slot used;  // its name in Plan::settled
+};
+
 struct Plan {
   std::vector<Likeness> likeness;  // by slot
   std::vector<Slot> given;         // inputs, then what was captured
@@ -58,14 +64,20 @@ struct Plan {
   std::vector<Step> steps;
   // The same in fewer steps, for runs that nobody listens to; empty: there are none.
   std::vector<Step> fused;
-  std::vector<Slot> slots;  // of the steps
+  // The same once more, for runs that are given the same weights as the one before: `keeping` makes
+  // what depends on them alone, `settled` the rest. Empty: nothing does.
+  std::vector<Step> keeping, settled;
+  std::vector<KeptSlot> kept;
+  std::vector<std::size_t> kept_of;  // the places in `given` that it depends on
+  bool overwrite = false;            // ProgramOptions::overwrite
+  std::vector<Slot> slots;           // of the steps
   std::vector<double> attributes;
   std::vector<Slot> outputs;
   std::size_t most_inputs = 0, most_results = 0;  // of a step
 
   // Inputs that are new in each run; the tensors that are given after them are often the same.
   std::size_t fresh() const noexcept { return inputs - variables; }
-  // By a step: not given, and no constant.
+  // By a step of each run: not given, and no constant.
   bool is_made(Slot slot) const noexcept {
     return std::ranges::find(given, slot) == given.end() &&
            std::ranges::find(constants, slot, &Constant::slot) == constants.end();

@@ -1,7 +1,10 @@
 #include "program/plan_run.hpp"
 
+#include <algorithm>
+
 #include "ebb/base/check.hpp"
 #include "ops/chain.hpp"
+#include "ops/update.hpp"
 
 namespace ebb::programs {
 namespace {
@@ -42,6 +45,7 @@ PlanRun::PlanRun(const Plan& plan, const ops::RunPlace& place, std::span<const H
       owned_(plan.likeness.size()),
       operands_(plan.most_inputs),
       results_(plan.most_results),
+      given_(given),
       held_(take_given(plan, place.context, given)) {
   for (std::size_t i = 0; i < given.size(); ++i) handles_[plan.given[i]] = given[i];
   for (const Constant& each : plan.constants) handles_[each.slot] = each.tensor.handle();
@@ -53,6 +57,71 @@ PlanRun::~PlanRun() {
   }
 }
 
+// What was kept is in the slots then.
+const std::vector<Step>& PlanRun::steps_for(const std::vector<Tensor>* kept) {
+  if (kept == nullptr) {
+    return !plan_.fused.empty() && can_fuse(plan_, place_.device) ? plan_.fused : plan_.steps;
+  }
+  for (std::size_t i = 0; i < kept->size(); ++i) {
+    const Handle handle = (*kept)[i].handle();
+    handles_[plan_.kept[i].made] = handles_[plan_.kept[i].used] = handle;  // it may be an output
+  }
+  return plan_.settled;
+}
+
+void PlanRun::run(const std::vector<Tensor>* kept) {
+  for (const Step& each : steps_for(kept)) step(each);
+}
+
+void PlanRun::run_to_end(const std::vector<Tensor>* kept, std::span<ops::OpResult> results) {
+  const std::vector<Step>& steps = steps_for(kept);
+  const bool may = plan_.overwrite && !steps.empty() && &steps != &plan_.steps;
+  for (std::size_t i = 0; i + (may ? 1 : 0) < steps.size(); ++i) step(steps[i]);
+  if (may) {
+    if (update_in_place(steps.back(), results)) return;
+    step(steps.back());
+  }
+  hand_out(results);
+}
+
+// Of the step's inputs: alone in their memory, but for what this run holds, which it lets go of.
+std::vector<char> PlanRun::may_write_over(const Step& update) {
+  const std::vector<std::size_t> places = overwritten(plan_, update);
+  std::vector<char> over(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i] == kNoPlace) continue;
+    Operand& held = held_[places[i]];
+    if (!held.dense || std::ranges::count(given_, given_[places[i]]) != 1) continue;
+    held = Operand();
+    over[i] = place_.context.is_alone(given_[places[i]]) ? 1 : 0;
+  }
+  return over;
+}
+
+// All that can fail comes before the first element is written. False: nothing has happened.
+bool PlanRun::update_in_place(const Step& update, std::span<ops::OpResult> results) {
+  const std::vector<char> over = may_write_over(update);
+  if (std::ranges::find(over, 1) == over.end()) return false;
+  ops::UpdateInPlace call(place_, update.op, operands_of(update),
+                          plan_.attributes_in(update.attributes), over,
+                          {results_.data(), update.results.count});
+  take_results(update, call.results());
+  hand_out(results);
+  call.run();
+  return true;
+}
+
+std::vector<Tensor> PlanRun::make_kept() {
+  for (const Step& each : plan_.keeping) step(each);
+  std::vector<Tensor> made;
+  made.reserve(plan_.kept.size());
+  for (const KeptSlot& each : plan_.kept) {
+    owned_[each.made] = 0;
+    made.emplace_back(place_.context, handles_[each.made]);
+  }
+  return made;
+}
+
 void PlanRun::check_result(const Step& step, std::size_t i) const {
   const Likeness& recorded = plan_.likeness[plan_.slots_in(step.results)[i]];
   if (results_[i].shape == recorded.shape) return;
@@ -60,21 +129,29 @@ void PlanRun::check_result(const Step& step, std::size_t i) const {
         name_of(step.op), results_[i].shape.to_string(), recorded.shape.to_string());
 }
 
-void PlanRun::step(const Step& step) {
+std::span<const Handle> PlanRun::operands_of(const Step& step) {
   const std::span<const Slot> inputs = plan_.slots_in(step.inputs);
-  const std::span<const Slot> made = plan_.slots_in(step.results);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     operands_[i] = inputs[i] == kNoSlot ? 0 : handles_[inputs[i]];
   }
-  const std::size_t count =
-      ops::run_in_program(place_, step.op, {operands_.data(), inputs.size()},
-                          plan_.attributes_in(step.attributes), {results_.data(), made.size()});
+  return {operands_.data(), inputs.size()};
+}
+
+void PlanRun::take_results(const Step& step, std::size_t count) {
+  const std::span<const Slot> made = plan_.slots_in(step.results);
   for (std::size_t i = 0; i < count; ++i) {
     handles_[made[i]] = results_[i].handle;
     owned_[made[i]] = 1;
   }
   EBB_CHECK(count == made.size());  // it is the operation's, or in its attributes
   for (std::size_t i = 0; i < made.size(); ++i) check_result(step, i);
+}
+
+void PlanRun::step(const Step& step) {
+  const std::size_t count =
+      ops::run_in_program(place_, step.op, operands_of(step), plan_.attributes_in(step.attributes),
+                          {results_.data(), step.results.count});
+  take_results(step, count);
   for (const Slot slot : plan_.slots_in(step.ended)) {
     owned_[slot] = 0;
     place_.context.dispose(handles_[slot]);

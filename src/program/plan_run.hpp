@@ -19,16 +19,23 @@ class PlanRun {
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
 
-  void run() {
-    const bool fused = !plan_.fused.empty() && can_fuse(plan_, place_.device);
-    for (const Step& each : fused ? plan_.fused : plan_.steps) step(each);
-  }
+  // `kept`: the tensors of Plan::kept, which outlive it; null: there are none.
+  void run(const std::vector<Tensor>* kept = nullptr);
+  // The same, and the results are the caller's. The last step may write over what was given.
+  void run_to_end(const std::vector<Tensor>* kept, std::span<ops::OpResult> results);
+  // Of Plan::kept.
+  std::vector<Tensor> make_kept();
   Handle handle_of(Slot slot) const noexcept { return handles_[slot]; }
   // Once.
   void hand_out(std::span<ops::OpResult> results);
 
  private:
+  const std::vector<Step>& steps_for(const std::vector<Tensor>* kept);
   void step(const Step& step);
+  std::span<const Handle> operands_of(const Step& step);
+  void take_results(const Step& step, std::size_t count);
+  std::vector<char> may_write_over(const Step& update);
+  bool update_in_place(const Step& update, std::span<ops::OpResult> results);
   void check_result(const Step& step, std::size_t i) const;
 
   const Plan& plan_;
@@ -37,6 +44,7 @@ class PlanRun {
   std::vector<char> owned_;
   std::vector<Handle> operands_;
   std::vector<ops::OpResult> results_;
+  std::span<const Handle> given_;
   std::vector<Operand> held_;
 };
 

@@ -2,12 +2,15 @@
 
 #include "program/draft.hpp"
 #include "program/graphs.hpp"
+#include "program/kept.hpp"
 #include "program/plan_run.hpp"
 
 namespace ebb {
 
 Program::Program(std::shared_ptr<const programs::Plan> plan)
-    : plan_(std::move(plan)), graphs_(std::make_shared<programs::Graphs>(*plan_)) {}
+    : plan_(std::move(plan)),
+      graphs_(std::make_shared<programs::Graphs>(*plan_)),
+      kept_(std::make_shared<programs::Kept>()) {}
 
 std::size_t Program::graphs() const noexcept { return graphs_->count(); }
 std::string Program::without_graphs() const { return graphs_->why_not(); }
@@ -19,6 +22,7 @@ std::size_t Program::fused_steps() const noexcept {
   return plan_->fused.empty() ? plan_->steps.size() : plan_->fused.size();
 }
 std::size_t Program::constants() const noexcept { return plan_->constants.size(); }
+std::size_t Program::kept() const { return kept_->count(); }
 std::span<const Handle> Program::captured() const noexcept { return plan_->captured; }
 
 void Program::run(const ops::RunPlace& place, std::span<const Handle> given,
@@ -27,17 +31,17 @@ void Program::run(const ops::RunPlace& place, std::span<const Handle> given,
     raise(ErrorKind::kInvalidArgument, "[program_run] there is room for {} results, it has {}",
           results.size(), plan_->outputs.size());
   }
-  const auto step_by_step = [&] {
+  const auto step_by_step = [&](const programs::KeptTensors& kept) {
     programs::PlanRun run(*plan_, place, given);
-    run.run();
-    run.hand_out(results);
+    run.run_to_end(kept.get(), results);
   };
   if (graphs_->run(*plan_, place, given, results)) return;
   try {
-    step_by_step();
+    step_by_step(kept_->find(*plan_, place, given));
   } catch (const OutOfMemory&) {
-    if (!graphs_->let_go()) throw;
-    step_by_step();
+    const bool graphs = graphs_->let_go(), kept = kept_->let_go();
+    if (!graphs && !kept) throw;
+    step_by_step(nullptr);
   }
 }
 

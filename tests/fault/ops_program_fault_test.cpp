@@ -48,6 +48,7 @@ class ProgramFault : public testing::Test {
  protected:
   World world;
   std::int64_t scale = 1;  // of the tensors
+  bool overwrite = false;
 
   // Three steps. Call number `armed` runs under arm(); where a later one than the first fails, it has
   // changed nothing, and is made again. The weights after each; empty where the first call failed,
@@ -63,7 +64,7 @@ class ProgramFault : public testing::Test {
           step(weights, bias, in);
           return bias.value() * 2.0;
         },
-        {&weights, &bias});
+        {&weights, &bias}, {.overwrite = overwrite});
     const auto call = [&] { static_cast<void>(recorded(x)); };
     std::vector<std::vector<float>> after;
     for (int i = 0; i < 3; ++i) {
@@ -111,6 +112,87 @@ TEST_F(ProgramFault, WhenNewFails) {
     EXPECT_GT(points, 10u);
     test::note("program: {} fault points of new in call {}", points, armed);
   }
+}
+
+TEST_F(ProgramFault, WhenNewFailsBeforeVariablesAreWrittenOver) {
+  overwrite = true;
+  const std::uint64_t points = fail_in_turn(1, fail_new_at, stop_failing_new);
+  EXPECT_GT(points, 10u);
+  test::note("program that writes over its variables: {} fault points of new", points);
+}
+
+// Weights that stay: what is kept of them is made in the third call, which may go without.
+class KeptFault : public ProgramFault {
+ protected:
+  template <typename Arm, typename Disarm>
+  std::uint64_t fail_in_turn(int armed, Arm arm, Disarm disarm) {
+    std::uint64_t points = 0;
+    for (const bool and_later : {false, true}) {
+      for (std::uint64_t n = 1;; ++n) {
+        world.give_all_back();
+        const std::uint64_t faults = calls(
+            armed, [&] { arm(n, and_later); }, disarm);
+        EXPECT_NO_THROW(Context::audit()) << n;
+        EXPECT_EQ(world.cpu->in_use(), 0u) << n;
+        if (faults == 0 || testing::Test::HasFailure()) break;
+        ++points;
+      }
+    }
+    return points;
+  }
+
+ private:
+  template <typename Arm, typename Disarm>
+  std::uint64_t calls(int armed, Arm arm, Disarm disarm) {
+    const ContextPtr context = Context::create({.name = "kept"});
+    const Session session({.context = *context, .device = *world.cpu});
+    Variable weights(filled({6 * scale, 5 * scale})), mean(filled({5 * scale}));
+    const Tensor x = filled({8 * scale, 6 * scale}), variance = ops::square(mean.value()) + 1.0;
+    const auto f = [&](const Tensor& in) {
+      const Tensor y = ops::batch_mat_mul(in, weights);
+      return ops::relu(ops::fused_batch_norm(y, mean, variance));
+    };
+    auto recorded = record(f, {&weights, &mean}, {.keep = true});
+    const std::vector<float> expected = f(x).template to_vector<float>();
+    std::uint64_t faults = 0;
+    for (int i = 0; i < 5; ++i) {
+      Tensor y;
+      const auto call = [&] { y = recorded(x); };
+      if (i == armed) arm();
+      const bool failed = runs_out(call);
+      if (i == armed) faults = disarm();
+      if (failed) call();
+      const std::vector<float> got = y.to_vector<float>();
+      for (std::size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 1e-4) << i;
+    }
+    return faults;
+  }
+};
+
+TEST_F(KeptFault, WhenNewFails) {
+  for (const int armed : {2, 3}) {
+    const std::uint64_t points = fail_in_turn(armed, fail_new_at, stop_failing_new);
+    EXPECT_GT(points, 5u);
+    test::note("kept: {} fault points of new in call {}", points, armed);
+  }
+}
+
+TEST_F(KeptFault, WhenTheDeviceFails) {
+  FaultHeap& faults = world.heap->faults;
+  scale = 96;
+  const std::uint64_t points = fail_in_turn(
+      2,
+      [&](std::uint64_t n, bool and_later) {
+        world.give_all_back();
+        faults.fail_at(n, and_later);
+      },
+      [&] {
+        const std::uint64_t failed = faults.faults();
+        faults.fail_at(0);
+        return failed;
+      });
+  EXPECT_GT(points, 0u);
+  test::note("kept: {} fault points of the device", points);
 }
 
 TEST_F(ProgramFault, WhenTheDeviceFails) {

@@ -90,14 +90,17 @@ TEST(OpsPrograms, GiveWhatTheFunctionsGive) {
     const std::uint64_t seed = random();
     const RandomFunction function(seed);
     const bool fold = random() % 4 != 0;
+    const bool keep = random() % 2 == 0;
+    Variable weight(numbers());
     auto recorded = record(
         [&](const Tensor& a, const Tensor& b) {
-          return function({a, b, held});
+          return function({a, b, held, weight.value()});
         },
-        {}, {.fold = fold});
-    for (int call = 0; call < 3; ++call) {
+        {&weight}, {.fold = fold, .join = !keep, .keep = keep});
+    for (int call = 0; call < 6; ++call) {
+      if (call > 1 && random() % 3 == 0) weight.assign(numbers());
       const Tensor a = numbers(), b = numbers();
-      EXPECT_EQ(values(recorded(a, b)), values(function({a, b, held})))
+      EXPECT_EQ(values(recorded(a, b)), values(function({a, b, held, weight.value()})))
           << "function " << seed << ", call " << call;
     }
     if (i % 64 == 0) Context::audit();

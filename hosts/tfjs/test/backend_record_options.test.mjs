@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { ebb, leavesNothing, tf, values } from './backend_support.mjs';
 
 const random = (shape, seed) => tf.randomNormal(shape, 0, 1, 'float32', seed);
+const variable = (shape, seed) => tf.tidy(() => tf.variable(random(shape, seed)));
 /** Runs and disposes, with the result's bits. */
 const bitsOf = (run) => {
   const result = run();
@@ -148,5 +149,72 @@ describe('a recorded function', () => {
     tf.dispose([w, b, filter, x]);
     assert.throws(() => ebb.record(fns[0], { exact: 1 }), /exact/);
     assert.throws(() => ebb.record(fns[0], { exactly: true }), /exactly/);
+  });
+
+  test('keeps what it made of variables as long as they are the same', () => {
+    const [w, mean] = [variable([6, 9], 1), variable([9], 2)];
+    const variance = tf.ones([9]);
+    const fn = (x) => tf.tidy(() => tf.relu(tf.batchNorm(tf.matMul(x, w), mean, variance)));
+    for (const more of [{}, { keep: false }, { exact: true }]) {
+      const fast = ebb.record(fn, more);
+      for (let i = 0; i < 9; i++) {
+        if (i === 4) tf.tidy(() => w.assign(random([6, 9], 30)));
+        if (i === 6) tf.tidy(() => mean.assign(random([9], 40)));
+        const x = random([8, 6], 5 + i);
+        const [y, expected] = [fast(x), fn(x)];
+        const wanted = Array.from(values(expected));
+        if ('exact' in more) assert.deepEqual(Array.from(values(y)), wanted);
+        assert.ok(values(y).every((each, k) => Math.abs(each - wanted[k]) < 1e-4));
+        tf.dispose([x, y, expected]);
+      }
+      assert.equal(fast.info().replayed, 8);
+      fast.dispose();
+    }
+    tf.dispose([w, mean, variance]);
+    assert.throws(() => ebb.record(fn, { keep: 1 }), /keep/);
+  });
+
+  test('writes over variables that nobody else sees, and leaves others to who has them', () => {
+    const world = (more) => {
+      const w = variable([6, 5], 1);
+      const optimizer = tf.train.adam(0.01);
+      const loss = (x) => () => tf.matMul(x, w).square().mean();
+      return {
+        w,
+        optimizer,
+        step: ebb.record((x) => optimizer.minimize(loss(x), true, [w]), more),
+      };
+    };
+    const [over, plain] = [world({}), world({ overwrite: false })];
+    for (let i = 0; i < 8; i++) {
+      const x = random([4, 6], 10 + i);
+      const copy = i > 4 ? over.w.clone() : undefined;
+      const before = bitsOf(() => over.w.clone());
+      assert.deepEqual(
+        bitsOf(() => over.step(x)),
+        bitsOf(() => plain.step(x)),
+      );
+      assert.deepEqual(
+        bitsOf(() => over.w.clone()),
+        bitsOf(() => plain.w.clone()),
+      );
+      assert.notDeepEqual(
+        bitsOf(() => over.w.clone()),
+        before,
+      );
+      if (copy !== undefined)
+        assert.deepEqual(
+          bitsOf(() => copy),
+          before,
+        );
+      x.dispose();
+    }
+    assert.ok(over.step.info().replayed > 4);
+    for (const { w, optimizer, step } of [over, plain]) {
+      w.dispose();
+      optimizer.dispose();
+      step.dispose();
+    }
+    assert.throws(() => ebb.record(() => 0, { overwrite: 'yes' }), /overwrite/);
   });
 });

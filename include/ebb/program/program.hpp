@@ -38,11 +38,20 @@ struct ProgramOptions {
   // Products and convolutions take a bias and an activation that follow them, and sums of products are
   // one; the last bits may be others than those of the operations one by one.
   bool join = true;
+  // What depends on variables and captured tensors alone is kept, packed as products take it (with
+  // `join`), from the second run on that is given the same ones, and made anew when one is another. The
+  // caller promises that nobody writes into a tensor that runs are given as such.
+  bool keep = false;
+  // Where an optimizer's update comes last, and nothing can fail any more, it writes over variables and
+  // captured tensors that are alone in their memory. The caller replaces these by the outputs after each
+  // run, and nobody looks at them while it runs.
+  bool overwrite = false;
 };
 
 namespace programs {
 class DraftBody;
 class Graphs;
+class Kept;
 struct Plan;
 }  // namespace programs
 
@@ -57,6 +66,8 @@ class Program {
   // What a run that no tape or draft listens to makes of them, on a device that can.
   std::size_t fused_steps() const noexcept;
   std::size_t constants() const noexcept;
+  // Tensors that it keeps now because they depend on variables and captured tensors alone.
+  std::size_t kept() const;
   // The tensors that were used while recording and that nobody had declared. They may have ended.
   std::span<const Handle> captured() const noexcept;
   // Graphs of a device that it has, and why it has none, or no more: empty where it may.
@@ -73,6 +84,7 @@ class Program {
  private:
   std::shared_ptr<const programs::Plan> plan_;
   std::shared_ptr<programs::Graphs> graphs_;  // what it learns while it runs
+  std::shared_ptr<programs::Kept> kept_;
 };
 
 // Hears this thread's operations in a context from its construction until finish() or its end, which

@@ -18,6 +18,7 @@ const KernelTable& table() {
     add_elementwise(kernels);
     add_elementwise_chain(kernels);
     add_products(kernels);
+    add_products_packed(kernels);
     add_convolutions(kernels);
     add_pooling(kernels);
     add_dilation(kernels);

@@ -10,6 +10,8 @@ const FLAGS = [
   'fuse',
   'absorb',
   'join',
+  'keep',
+  'overwrite',
   'exact',
   'graphs',
   'guards',

@@ -14,6 +14,10 @@ export interface RecordOptions {
   absorb?: boolean;
   /** Products and convolutions take a bias and an activation that follow them. */
   join?: boolean;
+  /** What depends on variables alone is kept as long as they stay as they are: packed weights, for one. */
+  keep?: boolean;
+  /** An optimizer's step that comes last writes over its variables, where nobody else sees their data. */
+  overwrite?: boolean;
   /** Results are to the bit those of fn: what may change their last bits (`join`) is left out. */
   exact?: boolean;
   /** On a GPU a replay is one launch; `false`: one for each operation. */
@@ -28,8 +32,13 @@ export interface RecordOptions {
 const BY_NAME = 2;
 const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32 } as const;
 
+const KEEPING = 64;
+const OVERWRITING = 128;
+
 export function flagsOf(options: RecordOptions): number {
-  let flags = BY_NAME;
+  let flags = options.keep === false ? BY_NAME : BY_NAME | KEEPING;
+  // Where what was looked at is different, everything is to be as it was.
+  if (options.overwrite !== false && options.guards !== true) flags |= OVERWRITING;
   for (const [name, flag] of Object.entries(SWITCHES)) {
     if (options[name as keyof typeof SWITCHES] === false) flags |= flag;
   }

@@ -43,6 +43,7 @@ function settingsOf(optimizer: Optimizer): Map<string, unknown> {
 
 export class RecordedProgram {
   private readonly settings: Map<Optimizer, Map<string, unknown>>;
+  private readonly assigned: Set<Variable>;
   /** The results of the last call, where they are used again. */
   private reused: Tensor[] = [];
 
@@ -51,6 +52,7 @@ export class RecordedProgram {
     private readonly backend: EbbBackend,
     readonly parts: Parts,
   ) {
+    this.assigned = new Set(parts.assigned);
     this.settings = new Map(parts.optimizers.map((each) => [each, settingsOf(each)]));
   }
 
@@ -77,7 +79,7 @@ export class RecordedProgram {
       runtime.begin();
       given.forEach((data, i) => this.give(data, inputs[i] as number[]));
       noises.forEach((data) => runtime.input(data.handle));
-      held.forEach((data, i) => this.give(data, (captured[i] as Captured).shape));
+      held.forEach((data, i) => this.lend(data, captured[i] as Captured));
       runtime.programRun(parts.program, outputs.length + assigned.length + parts.guards.count);
     } finally {
       backend.release(...noises);
@@ -144,6 +146,13 @@ export class RecordedProgram {
     const { runtime } = this.backend;
     if (sameShape(data.shape, shape)) runtime.input(data.handle);
     else runtime.inputAs(data.handle, codeOf(data.dtype), shape);
+  }
+
+  /** A variable that is assigned to, and that others see too, is given as a view: the core does not write over it then. */
+  private lend(data: EbbData, { variable, shape }: Captured): void {
+    const isOthers = variable !== undefined && data.refCount > 1 && this.assigned.has(variable);
+    if (isOthers) this.backend.runtime.inputAs(data.handle, codeOf(data.dtype), shape);
+    else this.give(data, shape);
   }
 
   private dataOf({ variable, dataId, dtype, shape, line }: Captured): EbbData {
