@@ -596,6 +596,7 @@ STAGES = [
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
           JVM_PROJECT),
+    Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: stock, on", jvm_engines_stage, JVM_PROJECT),
     Stage("spark", "ebb-spark's own tests; a small job on two executors, one of them lost",
           lambda: spark_stage("quick"), SPARK_PROJECT),
 ]
