@@ -36,6 +36,11 @@ const PAGE = [
   'EventTarget',
   'AbortController',
   'WebAssembly',
+  'fetch',
+  'TextEncoder',
+  'OffscreenCanvas',
+  'GPUOutOfMemoryError',
+  'GPUUncapturedErrorEvent',
   'runProgram',
 ];
 

@@ -281,7 +281,8 @@ void fuse(Plan& plan, const ProgramOptions& options) {
     steps = with_chains(plan, steps);
   }
   const bool updates = plan.overwrite && sink_update(plan, steps);
-  if (plan.queued || updates || steps.size() != plan.steps.size()) {  // each of the others leaves fewer
+  if (plan.queued || updates ||
+      steps.size() != plan.steps.size()) {  // each of the others leaves fewer
     end_slots(plan, steps);
     plan.fused = std::move(steps);
   }

@@ -38,7 +38,7 @@ describe('load', () => {
     const page = await browser.newPage();
     await page.goto(`${origin}/policy.html`);
     const { code, message } = await page.evaluate(() =>
-      ebb.load().catch(({ code, message }) => ({ code, message })),
+      globalThis.ebb.load().catch(({ code, message }) => ({ code, message })),
     );
     await page.close();
     assert.equal(code, 'EBB_UNSUPPORTED');
@@ -143,7 +143,7 @@ test('workers terminated in the middle of a step leave the others alone', async 
   try {
     await page.evaluate(async () => {
       for (const backend of ['webgl', 'webgpu']) {
-        const worker = new Worker('/worker.js');
+        const worker = new globalThis.Worker('/worker.js');
         worker.postMessage({ name: 'endless', options: { backend, budget: 2 ** 26 } });
         await new Promise((resolve) => setTimeout(resolve, 1000));
         worker.terminate();
