@@ -269,8 +269,9 @@ TEST(SlotTable, NoNameComesTwiceAlsoInMemoryThatHasComeBack) {
   std::unordered_set<std::uint64_t> names;
   for (int round = 0; round < 2; ++round) {
     const auto all = fill(table, (Space::stock().kKept + 6) * kChunk);
-    const auto twice = std::ranges::count_if(
-        all, [&](const Item* slot) { return !names.insert(slot->name()).second; });
+    const auto twice = std::count_if(all.begin(), all.end(), [&](const Item* slot) {
+      return !names.insert(slot->name()).second;
+    });
     EXPECT_EQ(twice, 0);
     empty(table, all);
   }
