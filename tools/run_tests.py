@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from suites import (Suite, closing_line, one, read_ctest, read_specs, read_surefire, read_tap,
+from suites import (Suite, closing_line, failures, one, read_ctest, read_specs, read_surefire, read_tap,
                     summary)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -164,7 +164,8 @@ def tools_suite() -> Suite:
     for test, trace in broken:
         say(f"failed: {test}\n{trace}")
     passed = result.testsRun - len(broken) - len(result.skipped)
-    return Suite("tools", passed, len(broken), len(result.skipped), time.monotonic() - start)
+    return Suite("tools", passed, len(broken), len(result.skipped), time.monotonic() - start,
+                 broken=[str(test) for test, _ in broken])
 
 
 def format_stage() -> list[Suite]:
@@ -676,6 +677,8 @@ def main(arguments: list[str]) -> int:
     for number, stage in enumerate(stages, 1):
         suites += run_stage(stage, f"{number}/{len(stages)}")
     print(f"\n{time.monotonic() - start:.0f} s in all; logs in build/logs\n\n{summary(suites)}")
+    if named := failures(suites):
+        print(named)
     return 1 if any(suite.failed for suite in suites) else 0
 
 

@@ -15,6 +15,7 @@ class Suite:
     skipped: int = 0
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)  # lines a test printed as `note: ...`
+    broken: list[str] = field(default_factory=list)  # names of what failed, where they are known
 
     def add(self, other: "Suite") -> None:
         self.passed += other.passed
@@ -22,6 +23,7 @@ class Suite:
         self.skipped += other.skipped
         self.seconds += other.seconds
         self.notes += [note for note in other.notes if note not in self.notes]
+        self.broken += other.broken
 
 
 def one(name: str, ok: bool, seconds: float = 0.0) -> Suite:
@@ -36,6 +38,7 @@ def read_gtest(path: Path, name: str) -> Suite:
         for test in group["testsuite"]:
             if test.get("failures"):
                 suite.failed += 1
+                suite.broken.append(f"{test.get('classname')}.{test.get('name')}")
             elif test.get("result") == "COMPLETED":
                 suite.passed += 1
             else:
@@ -54,6 +57,8 @@ def read_entry(case: ElementTree.Element, results: Path, name: str) -> Suite:
     suite = read_gtest(counts, name) if counts.exists() else one(name, ok)
     if not ok and suite.failed == 0:
         suite.failed = 1
+    if not ok and not suite.broken:
+        suite.broken = [str(case.get("name"))]
     suite.seconds = float(case.get("time") or 0)
     output = case.findtext("system-out") or ""
     suite.notes = [line[6:] for line in output.splitlines() if line.startswith("note: ")]
@@ -81,7 +86,9 @@ def read_surefire(folder: Path, name: str) -> list[Suite]:
         skipped = int(case.get("skipped"))
         passed = int(case.get("tests")) - broken - skipped
         seconds = float(case.get("time").replace(",", ""))
-        suites.setdefault(title, Suite(title)).add(Suite(title, passed, broken, skipped, seconds))
+        names = [f"{test.get('classname', '').rpartition('.')[2]}.{test.get('name')}" for test in case.iter("testcase")
+                 if test.find("failure") is not None or test.find("error") is not None]
+        suites.setdefault(title, Suite(title)).add(Suite(title, passed, broken, skipped, seconds, broken=names))
     return list(suites.values())
 
 
@@ -94,7 +101,8 @@ def read_tap(text: str, name: str, ok: bool) -> Suite:
         found = re.findall(rf"^# (?:{'|'.join(words)}) (\d+)", text, re.MULTILINE)
         return sum(map(int, found))
 
-    suite = Suite(name, count("pass"), count("fail", "cancelled"), count("skipped", "todo"))
+    suite = Suite(name, count("pass"), count("fail", "cancelled"), count("skipped", "todo"),
+                  broken=re.findall(r"^ *not ok \d+ - (.*)$", text, re.MULTILINE))
     if suite.failed == 0 and (not ok or suite.passed == 0):
         suite.failed = 1
     return suite
@@ -121,6 +129,7 @@ def read_specs(text: str, ok: bool) -> list[Suite]:
         elif fault := SPECS_FAULT.match(line):
             suite = suites[f"{backend} {fault[1] or fault[2]}"]
             suite.failed, suite.skipped = suite.failed + 1, suite.skipped - 1
+            suite.broken.append(line.partition(": ")[2])
         elif "FAULT" in line:
             others += 1
     found = list(suites.values())
@@ -137,6 +146,17 @@ def summary(suites: list[Suite]) -> str:
         lines.append(f"{suite.name:<{width}}  {suite.passed:>6}  {suite.failed:>6}  "
                      f"{suite.skipped:>7}  {suite.seconds:>7.1f}")
     return "\n".join(lines + ["", closing_line(suites)])
+
+
+NAMED_AT_MOST = 20
+
+
+def failures(suites: list[Suite]) -> str:
+    """What failed, by name, for whoever reads only the end; empty if nothing did."""
+    names = [f"  {suite.name}: {name}" for suite in suites if suite.failed
+             for name in suite.broken or ["see its log"]]
+    left = len(names) - NAMED_AT_MOST
+    return "\n".join(["failed:", *names[:NAMED_AT_MOST], *([f"  and {left} more"] if left > 0 else [])]) if names else ""
 
 
 def closing_line(suites: list[Suite]) -> str:

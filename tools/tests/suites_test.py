@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from suites import closing_line, one, read_ctest, read_specs, read_surefire, read_tap  # noqa: E402
+from suites import closing_line, failures, one, read_ctest, read_specs, read_surefire, read_tap  # noqa: E402
 
 
 def gtest_json(*tests):
@@ -15,7 +15,7 @@ def gtest_json(*tests):
 
 
 PASSED = {"result": "COMPLETED"}
-FAILED = {"result": "COMPLETED", "failures": [{"failure": "1 != 2"}]}
+FAILED = {"classname": "Trim", "name": "GivesBack", "result": "COMPLETED", "failures": [{"failure": "1 != 2"}]}
 SKIPPED = {"result": "SKIPPED"}
 
 
@@ -57,6 +57,17 @@ class SuitesTest(unittest.TestCase):
     def test_the_closing_line_adds_up(self):
         self.assertEqual(closing_line([one("a", True), one("b", False)]), "1 passed, 1 failed")
 
+    def test_the_end_names_what_failed(self):
+        self.assertEqual(failures([one("a", True)]), "")
+        self.assertEqual(failures([self.read("fail", PASSED, FAILED)]), "failed:\n  asan model: Trim.GivesBack")
+        self.assertEqual(failures([one("b", False)]), "failed:\n  b: see its log")
+
+    def test_an_executable_that_died_is_named(self):
+        self.assertEqual(failures([self.read("fail")]), "failed:\n  asan model: test_model")
+
+    def test_many_failures_are_counted_instead(self):
+        self.assertTrue(failures([one("b", False)] * 25).endswith("  b: see its log\n  and 5 more"))
+
 
 class SurefireTest(unittest.TestCase):
     def test_counts_by_package_and_mode(self):
@@ -83,6 +94,10 @@ class TapTest(unittest.TestCase):
     def test_counts(self):
         text = "ok 1 - a\n# tests 7\n# pass 4\n# fail 1\n# cancelled 1\n# skipped 1\n# todo 0\n"
         self.assertEqual(tap(text, False), (4, 2, 1))
+
+    def test_names_what_failed(self):
+        suite = read_tap("not ok 1 - whole file\n    not ok 2 - its test\n# pass 1\n# fail 2\n", "node", False)
+        self.assertEqual(suite.broken, ["whole file", "its test"])
 
     def test_a_run_that_died_or_ran_nothing_is_a_failure(self):
         self.assertEqual(tap("# pass 4\n# fail 0\n", False), (4, 1, 0))
