@@ -155,3 +155,36 @@ class CapiTest : public testing::Test {
   ebb_device own = 0, foreign = 0;
   int64_t dim = 0;
 };
+
+// A context on the CPU, whose operations run.
+class CapiOpsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto device = sized<ebb_device_options>();
+    device.name = "capi ops";
+    ASSERT_OK(ebb_device_open(&device, &device_));
+    const auto context = sized<ebb_context_options>();
+    ASSERT_OK(ebb_context_create(&context, &context_));
+  }
+  void TearDown() override {
+    EXPECT_OK(ebb_context_destroy(context_));
+    EXPECT_OK(ebb_device_close(device_));
+    EXPECT_OK(ebb_audit());
+  }
+
+  ebb_handle vector(const std::vector<float>& values) {
+    const int64_t dim = static_cast<int64_t>(values.size());
+    auto spec = sized<ebb_tensor_spec>();
+    spec.device = device_;
+    spec.dtype = EBB_FLOAT32;
+    spec.rank = 1;
+    spec.dims = &dim;
+    ebb_handle handle = 0;
+    EXPECT_OK(ebb_tensor_create(context_, &spec, &handle));
+    EXPECT_OK(ebb_tensor_write(context_, handle, values.data(), values.size() * 4));
+    return handle;
+  }
+
+  ebb_device device_ = 0;
+  ebb_context context_ = 0;
+};

@@ -6,43 +6,23 @@
 #include <thread>
 #include <vector>
 
+#include "capi/capi_fixture.hpp"
 #include "ebb.h"
 
 namespace {
 
-class CapiTape : public testing::Test {
+class CapiTape : public CapiOpsTest {
  protected:
   void SetUp() override {
-    ebb_device_options device{};
-    device.size = sizeof device;
-    device.name = "capi tape";
-    ASSERT_EQ(ebb_device_open(&device, &device_), EBB_OK);
-    ebb_context_options context{};
-    context.size = sizeof context;
-    ASSERT_EQ(ebb_context_create(&context, &context_), EBB_OK);
+    CapiOpsTest::SetUp();
     x_ = vector({1, 2, 3});
-    ASSERT_EQ(ebb_tape_open(context_, &tape_), EBB_OK) << ebb_last_error();
+    ASSERT_OK(ebb_tape_open(context_, &tape_));
   }
   void TearDown() override {
-    EXPECT_EQ(ebb_tape_close(tape_), EBB_OK);
-    EXPECT_EQ(ebb_context_destroy(context_), EBB_OK);
-    EXPECT_EQ(ebb_device_close(device_), EBB_OK);
-    EXPECT_EQ(ebb_audit(), EBB_OK) << ebb_last_error();
+    EXPECT_OK(ebb_tape_close(tape_));
+    CapiOpsTest::TearDown();
   }
 
-  ebb_handle vector(const std::vector<float>& values) {
-    const int64_t dim = static_cast<int64_t>(values.size());
-    ebb_tensor_spec spec{};
-    spec.size = sizeof spec;
-    spec.device = device_;
-    spec.dtype = EBB_FLOAT32;
-    spec.rank = 1;
-    spec.dims = &dim;
-    ebb_handle handle = 0;
-    EXPECT_EQ(ebb_tensor_create(context_, &spec, &handle), EBB_OK);
-    EXPECT_EQ(ebb_tensor_write(context_, handle, values.data(), values.size() * 4), EBB_OK);
-    return handle;
-  }
   ebb_handle op(const char* name, const std::vector<ebb_handle>& inputs) {
     ebb_op_result result{};
     EXPECT_EQ(ebb_op_run(context_, device_, ebb_op_find(name), inputs.data(), inputs.size(),
@@ -60,8 +40,6 @@ class CapiTape : public testing::Test {
     return ebb_tape_backward(tape_, device_, &output, 1, nullptr, &wanted, 1, gradient);
   }
 
-  ebb_device device_ = 0;
-  ebb_context context_ = 0;
   ebb_tape tape_ = 0;
   ebb_handle x_ = 0;
 };

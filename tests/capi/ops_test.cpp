@@ -13,40 +13,7 @@
 
 namespace {
 
-class CapiOps : public testing::Test {
- protected:
-  void SetUp() override {
-    ebb_device_options device{};
-    device.size = sizeof device;
-    device.name = "capi ops";
-    ASSERT_EQ(ebb_device_open(&device, &device_), EBB_OK);
-    ebb_context_options context{};
-    context.size = sizeof context;
-    ASSERT_EQ(ebb_context_create(&context, &context_), EBB_OK);
-  }
-  void TearDown() override {
-    EXPECT_EQ(ebb_context_destroy(context_), EBB_OK);
-    EXPECT_EQ(ebb_device_close(device_), EBB_OK);
-    EXPECT_EQ(ebb_audit(), EBB_OK) << ebb_last_error();
-  }
-
-  ebb_handle vector(const std::vector<float>& values) {
-    const int64_t dim = static_cast<int64_t>(values.size());
-    ebb_tensor_spec spec{};
-    spec.size = sizeof spec;
-    spec.device = device_;
-    spec.dtype = EBB_FLOAT32;
-    spec.rank = 1;
-    spec.dims = &dim;
-    ebb_handle handle = 0;
-    EXPECT_EQ(ebb_tensor_create(context_, &spec, &handle), EBB_OK);
-    EXPECT_EQ(ebb_tensor_write(context_, handle, values.data(), values.size() * 4), EBB_OK);
-    return handle;
-  }
-
-  ebb_device device_ = 0;
-  ebb_context context_ = 0;
-};
+using CapiOps = CapiOpsTest;
 
 // The first result is there when the second finds no room; while the host collects for it, another
 // thread ends the context. What was made has ended with it.

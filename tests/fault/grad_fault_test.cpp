@@ -3,8 +3,7 @@
 // behind, and the next step gives the same gradients as if nothing had happened.
 #include "ebb/grad/grad.hpp"
 #include "ebb/ops/operators.hpp"
-#include "fault/failing_new.hpp"
-#include "fault/scenarios.hpp"
+#include "fault/in_turn.hpp"
 #include "support/audited.hpp"
 #include "support/seed.hpp"
 
@@ -52,47 +51,24 @@ class TapeFault : public testing::Test {
     const ContextPtr context = Context::create({.name = "tape"});
     return step(*context, *world.cpu);
   }
-  template <typename Arm, typename Disarm>
-  std::uint64_t fail_in_turn(Arm arm, Disarm disarm) {
-    std::uint64_t points = 0;
-    for (const bool and_later : {false, true}) {
-      for (std::uint64_t n = 1;; ++n) {
-        world.give_all_back();
-        arm(n, and_later);
-        try {
-          whole_step();
-        } catch (const std::bad_alloc&) {
-        } catch (const OutOfMemory&) {
-        }
-        const bool failed = disarm() != 0;
-        EXPECT_NO_THROW(Context::audit()) << n;
-        EXPECT_EQ(world.cpu->in_use(), 0u) << n;
-        if (!failed || n % 16 == 1) {
+  std::uint64_t fail(const Failing& failing) {
+    return fail_in_turn(
+        world, failing, [&] { whole_step(); },
+        [&](std::uint64_t n, bool last) {
+          if (!last && n % 16 != 1) return;
           EXPECT_EQ(whole_step(), expected) << "after fault " << n;
-        }
-        if (!failed || testing::Test::HasFailure()) break;
-        ++points;
-      }
-    }
-    return points;
+        });
   }
 };
 
 TEST_F(TapeFault, WhenTheDeviceFails) {
-  FaultHeap& faults = world.heap->faults;
-  const std::uint64_t points =
-      fail_in_turn([&](std::uint64_t n, bool and_later) { faults.fail_at(n, and_later); },
-                   [&] {
-                     const std::uint64_t failed = faults.faults();
-                     faults.fail_at(0);
-                     return failed;
-                   });
+  const std::uint64_t points = fail(failing_device(world));
   EXPECT_GT(points, 0u);
   test::note("tape: {} fault points of the device", points);
 }
 
 TEST_F(TapeFault, WhenNewFails) {
-  const std::uint64_t points = fail_in_turn(fail_new_at, stop_failing_new);
+  const std::uint64_t points = fail(failing_new());
   EXPECT_GT(points, 100u);
   test::note("tape: {} fault points of new", points);
 }
