@@ -34,6 +34,21 @@ onEachBackend('why', (backend) => {
     cache.clear();
   });
 
+  test('who waits for another answer is not in the way', { skip: backend !== 'wasm' }, async () => {
+    await use(backend);
+    ebb.trace.on();
+    const nested = (depth) => (depth === 0 ? tf.scalar(0) : [nested(depth - 1)]);
+    cache.set('deep', nested(50)); // any other way would be shorter
+    ebb.trace.off();
+    const ask = () => ebb.why(cache.get('deep').flat(49)[0]);
+    const [first, [place], second] = await Promise.all([ask(), ebb.holders('why.test'), ask()]);
+    assert.match(first.heldBy, /^why\.test\.mjs: cache \(Map\)/);
+    assert.equal(place.heldBy, first.heldBy);
+    assert.equal(second.heldBy, first.heldBy);
+    tf.dispose(cache.get('deep').flat(49));
+    cache.clear();
+  });
+
   test(
     'global objects, private fields, functions, and what nothing holds',
     { skip: backend !== 'wasm' },

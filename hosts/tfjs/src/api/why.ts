@@ -2,6 +2,7 @@
 import { type Hooks, hooksIfAny } from '../engine/hooks';
 import { isTensor, type Tensor } from '../engine/tfjs';
 import { badArgument, checkFlag, checkOptions } from '../errors';
+import type { Holding } from '../observe/heap_paths';
 import { findHoldings, mostly, tensorsOf } from '../observe/holders';
 import { requireHooks } from './require_hooks';
 
@@ -45,8 +46,13 @@ export async function why(tensor: Tensor, options: WhyOptions = {}): Promise<Why
   const force = check('why', options);
   const installed = hooksIfAny();
   const made = installed === undefined ? undefined : madeAt(installed, tensor);
-  const [[holding] = []] = await findHoldings([[tensor]], force);
-  return { heldBy: holding?.heldBy, steps: holding?.steps ?? [], madeAt: made };
+  return answer(findHoldings([[tensor]], force), made);
+}
+
+/** Apart from who asks, whose variables would hold the tensor while the snapshot is read. */
+async function answer(found: Promise<Holding[][]>, madeAt: string | undefined): Promise<Why> {
+  const [[holding] = []] = await found;
+  return { heldBy: holding?.heldBy, steps: holding?.steps ?? [], madeAt };
 }
 
 /**

@@ -60,6 +60,7 @@ function tabulateLines(): void {
   }
 }
 
+/** Empties the groups. */
 function takeSnapshot(groups: object[][], force: boolean): string {
   const refused = force ? undefined : heapTooLarge();
   if (refused !== undefined)
@@ -77,6 +78,8 @@ function takeSnapshot(groups: object[][], force: boolean): string {
     throw error;
   } finally {
     asking.clear();
+    // Whoever waits for the answer holds these lists: the next snapshot would find them holding what it asks for.
+    for (const group of groups) group.length = 0;
   }
   return folder;
 }
@@ -99,9 +102,12 @@ function readerCall(folder: string): [string, string[], object] {
   return [process.execPath, [READER, join(folder, 'heap.heapsnapshot')], options];
 }
 
-/** What holds these objects, group by group. */
-export async function findHoldings(groups: object[][], force: boolean): Promise<Holding[][]> {
-  const folder = whileItStandsStill(() => takeSnapshot(groups, force));
+/** What holds these objects, group by group. The groups are empty then. */
+export function findHoldings(groups: object[][], force: boolean): Promise<Holding[][]> {
+  return readHoldings(whileItStandsStill(() => takeSnapshot(groups, force)));
+}
+
+async function readHoldings(folder: string): Promise<Holding[][]> {
   try {
     const { stdout } = await promisify(execFile)(...readerCall(folder));
     return JSON.parse(String(stdout)) as Holding[][];
