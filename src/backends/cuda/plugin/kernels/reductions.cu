@@ -45,26 +45,27 @@ struct Smaller {
 
 // ---- where elements come from
 
-template <typename Step>
+// float32, joined as A.
+template <typename A, typename Step>
 struct FloatSource {
-  using Value = float;
+  using Value = A;
   static constexpr bool kPacks = true;
   const float* x;
   bool aligned;  // every row begins at a multiple of 16 bytes
-  __device__ float at(std::int64_t offset, std::int64_t) const { return x[offset]; }
-  __device__ float start(std::int64_t) const { return Step::template first<float>(); }
-  static __device__ float start_of(const float*) { return Step::template first<float>(); }
+  __device__ A at(std::int64_t offset, std::int64_t) const { return x[offset]; }
+  __device__ A start(std::int64_t) const { return Step::template first<A>(); }
+  static __device__ A start_of(const A*) { return Step::template first<A>(); }
 
   // Elements [begin, end) of a row, those of one lane.
-  __device__ float packs(std::int64_t base, std::int64_t begin, std::int64_t end, int lane,
-                         int lanes, float total, Step step) const {
+  __device__ A packs(std::int64_t base, std::int64_t begin, std::int64_t end, int lane, int lanes,
+                     A total, Step step) const {
     constexpr int kUnroll = 4;
     std::int64_t k = begin;
     if (aligned) {
       using In = Pack<float, 4>;
       const In* from = reinterpret_cast<const In*>(x + base + begin);
       const std::int64_t count = (end - begin) / 4;
-      float parts[4] = {total, total, total, total};
+      A parts[4] = {total, total, total, total};
       std::int64_t i = lane;
       for (; i + (kUnroll - 1) * lanes < count; i += kUnroll * lanes) {
         In in[kUnroll];
@@ -73,18 +74,18 @@ struct FloatSource {
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
 #pragma unroll
-          for (int j = 0; j < 4; ++j) parts[j] = step(parts[j], in[u].element[j]);
+          for (int j = 0; j < 4; ++j) parts[j] = step(parts[j], A{in[u].element[j]});
         }
       }
       for (; i < count; i += lanes) {
         const In in = from[i];
 #pragma unroll
-        for (int j = 0; j < 4; ++j) parts[j] = step(parts[j], in.element[j]);
+        for (int j = 0; j < 4; ++j) parts[j] = step(parts[j], A{in.element[j]});
       }
       total = step(step(parts[0], parts[1]), step(parts[2], parts[3]));
       k += count * 4;
     }
-    for (k += lane; k < end; k += lanes) total = step(total, x[base + k]);
+    for (k += lane; k < end; k += lanes) total = step(total, A{x[base + k]});
     return total;
   }
 };
@@ -126,11 +127,12 @@ struct Finish {
   }
 };
 
+template <typename A>
 struct FloatFinish {
   float* out;
-  float scale;
-  __device__ void operator()(std::int64_t result, float total) const {
-    out[result] = total * scale;
+  A scale;
+  __device__ void operator()(std::int64_t result, A total) const {
+    out[result] = static_cast<float>(total * scale);
   }
 };
 
@@ -153,6 +155,14 @@ bool is_integer(DType dtype) {
          dtype == DType::kUint8 || dtype == DType::kInt8;
 }
 
+template <typename A, typename Step>
+void reduce_floats(Call& call, const float* x, const Layout& layout, double scale) {
+  const bool rows_aligned =
+      aligned<float4>(x) && layout.inner == 1 && (layout.outer == 1 || layout.count % 4 == 0);
+  reduce(call, FloatSource<A, Step>{x, rows_aligned}, Step(),
+         FloatFinish<A>{call.out<float>(0), static_cast<A>(scale)}, layout);
+}
+
 template <typename Step>
 void reduce_with(Call& call) {
   const auto& p = call.params<ops::ReduceParams>();
@@ -161,13 +171,16 @@ void reduce_with(Call& call) {
   const void* x = gathered(call, p);
   const DType dtype = dtype_of(call.input(0));
   const Layout layout{p.outer, p.count, p.inner};
-  const double scale = call.op() == ops::op_id("Mean") ? 1.0 / static_cast<double>(p.count) : 1.0;
+  const bool mean = call.op() == ops::op_id("Mean");
+  const double scale = mean ? 1.0 / static_cast<double>(p.count) : 1.0;
   const Finish finish{dtype_of(out), out.data, scale};
   if (dtype == DType::kFloat32 && !std::is_same_v<Step, Multiply>) {
-    const bool rows_aligned =
-        aligned<float4>(x) && p.inner == 1 && (p.outer == 1 || p.count % 4 == 0);
-    return reduce(call, FloatSource<Step>{static_cast<const float*>(x), rows_aligned}, Step(),
-                  FloatFinish{call.out<float>(0), static_cast<float>(scale)}, layout);
+    const auto* floats = static_cast<const float*>(x);
+    if constexpr (std::is_same_v<Step, Add>) {
+      // In float64, so that the mean of equal numbers is that number.
+      if (mean) return reduce_floats<double, Step>(call, floats, layout, scale);
+    }
+    return reduce_floats<float, Step>(call, floats, layout, 1.0);
   }
   if (is_integer(dtype)) {
     return reduce(call, AnySource<std::int64_t, Step>{dtype, x}, Step(), finish, layout);
