@@ -87,6 +87,7 @@ test('each GPU has a backend of its own; one that is not there is refused', asyn
 });
 
 test('several regions at once: an async tidy frees its own', async () => {
+  await settled(); // what the tests before dropped would come back meanwhile
   const before = tf.memory().numTensors;
   const sums = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
