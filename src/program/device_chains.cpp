@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/chain.hpp"
+#include "program/chain_code.hpp"
 #include "program/device_fuse.hpp"
 #include "program/fuse.hpp"
 
@@ -208,25 +209,16 @@ class DeviceChainMaker {
 
   Step fused() {
     joined_ = find_joined();
-    std::vector<double> code{static_cast<double>(group_.size() * ops::kChainWords)};
+    ChainCode code(group_.size());
     std::vector<Slot> outside;
     for (const std::size_t each : group_) {
-      const auto operands = inputs_of(each);
-      const auto attributes = plan_.attributes_in(steps_[each].attributes);
       const double fate = fate_of(result_of(each));
       if (fate == 1) outside.push_back(result_of(each));
-      const double third = operands.size() > 2 ? place_of(operands[2]) : 0;
-      code.insert(code.end(), {static_cast<double>(steps_[each].op), place_of(operands[0]),
-                               operands.size() > 1 ? place_of(operands[1]) : -1,
-                               attributes.size() > 0 ? attributes[0] : third,
-                               attributes.size() > 1 ? attributes[1] : 0, fate});
+      code.add(
+          plan_, steps_[each], [this](Slot slot) { return place_of(slot); }, fate);
     }
     if (joined_ != kNoStep) outside.push_back(result_of(joined_));
-    return {.op = ops::kChain,
-            .attributes = append<double>(plan_.attributes, code),
-            .inputs = append<Slot>(plan_.slots, inputs_),
-            .results = append<Slot>(plan_.slots, outside),
-            .ended = {}};
+    return code.step(plan_, inputs_, outside);
   }
 
   Plan& plan_;

@@ -7,6 +7,7 @@
 #include "ops/kernels.hpp"
 #include "ops/packed.hpp"
 #include "ops/recorder.hpp"
+#include "program/chain_code.hpp"
 #include "program/device_fuse.hpp"
 
 namespace ebb::programs {
@@ -170,24 +171,16 @@ class ChainMaker {
   }
 
   Step fused() {
-    std::vector<double> code{static_cast<double>(results_.size() * ops::kChainWords)};
+    ChainCode code(results_.size());
     std::vector<Slot> outside;
     for (std::size_t k = 0; k < results_.size(); ++k) {
-      const Step& step = steps_[begin_ + k];
-      const auto operands = plan_.slots_in(step.inputs);
-      const auto attributes = plan_.attributes_in(step.attributes);
       const bool is_result = !ends_within(results_[k]);
       if (is_result) outside.push_back(results_[k]);
-      code.insert(code.end(), {static_cast<double>(step.op), place_of(operands[0]),
-                               operands.size() > 1 ? place_of(operands[1]) : -1,
-                               attributes.size() > 0 ? attributes[0] : 0,
-                               attributes.size() > 1 ? attributes[1] : 0, is_result ? 1.0 : 0.0});
+      code.add(
+          plan_, steps_[begin_ + k], [this](Slot slot) { return place_of(slot); },
+          is_result ? 1.0 : 0.0);
     }
-    return {.op = ops::kChain,
-            .attributes = append<double>(plan_.attributes, code),
-            .inputs = append<Slot>(plan_.slots, inputs_),
-            .results = append<Slot>(plan_.slots, outside),
-            .ended = {}};
+    return code.step(plan_, inputs_, outside);
   }
 
   Plan& plan_;

@@ -10,12 +10,7 @@ namespace ebb::test {
 namespace {
 
 void expect_near(const Tensors& a, const Tensors& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(a[i].shape(), b[i].shape()) << i;
-    const std::vector<float> ours = a[i].to_vector<float>(), theirs = b[i].to_vector<float>();
-    for (std::size_t k = 0; k < ours.size(); ++k) ASSERT_NEAR(ours[k], theirs[k], 1e-5) << i;
-  }
+  compare(a, b, [](float ours, float theirs) { ASSERT_NEAR(ours, theirs, 1e-5); });
 }
 
 using JoinedPrograms = ProgramCase;

@@ -12,20 +12,15 @@ namespace ebb::test {
 namespace {
 
 void expect_near(const Tensors& a, const Tensors& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(a[i].shape(), b[i].shape()) << i;
-    const std::vector<float> ours = a[i].to_vector<float>(), theirs = b[i].to_vector<float>();
-    for (std::size_t k = 0; k < ours.size(); ++k) {
-      if (std::isnan(theirs[k])) {
-        ASSERT_TRUE(std::isnan(ours[k])) << i << ' ' << k;
-      } else if (std::isinf(theirs[k])) {
-        ASSERT_EQ(ours[k], theirs[k]) << i << ' ' << k;
-      } else {
-        ASSERT_NEAR(ours[k], theirs[k], 1e-4 * std::max(1.0F, std::abs(theirs[k]))) << i;
-      }
+  compare(a, b, [](float ours, float theirs) {
+    if (std::isnan(theirs)) {
+      ASSERT_TRUE(std::isnan(ours));
+    } else if (std::isinf(theirs)) {
+      ASSERT_EQ(ours, theirs);
+    } else {
+      ASSERT_NEAR(ours, theirs, 1e-4 * std::max(1.0F, std::abs(theirs)));
     }
-  }
+  });
 }
 
 struct Keeping {

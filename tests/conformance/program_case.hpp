@@ -59,4 +59,19 @@ inline void expect_same(const Tensors& a, const Tensors& b) {
   }
 }
 
+// check(ours, theirs) for the numbers of two results, one by one.
+template <typename Check>
+void compare(const Tensors& a, const Tensors& b, Check check) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].shape(), b[i].shape()) << i;
+    const std::vector<float> ours = a[i].to_vector<float>(), theirs = b[i].to_vector<float>();
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+      SCOPED_TRACE(testing::Message() << "result " << i << ", element " << k);
+      check(ours[k], theirs[k]);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 }  // namespace ebb::test

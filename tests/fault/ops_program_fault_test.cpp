@@ -4,8 +4,7 @@
 #include "ebb/grad/grad.hpp"
 #include "ebb/ops/operators.hpp"
 #include "ebb/program/record.hpp"
-#include "fault/failing_new.hpp"
-#include "fault/scenarios.hpp"
+#include "fault/in_turn.hpp"
 #include "support/audited.hpp"
 #include "support/seed.hpp"
 
@@ -82,20 +81,15 @@ class ProgramFault : public testing::Test {
     return after;
   }
 
-  template <typename Arm, typename Disarm>
-  std::uint64_t fail_in_turn(int armed, Arm arm, Disarm disarm) {
-    const auto expected = steps(
-        -1, [] {}, [] {});
+  // fails_at(n, and_later) makes the n-th point fail, alone or with those after it, and says how many did: until
+  // there is no n-th. Returns how many there are, in both ways.
+  template <typename FailsAt>
+  std::uint64_t count_points(FailsAt fails_at) {
     std::uint64_t points = 0;
     for (const bool and_later : {false, true}) {
       for (std::uint64_t n = 1;; ++n) {
         world.give_all_back();
-        std::uint64_t faults = 0;
-        const auto after = steps(
-            armed, [&] { arm(n, and_later); }, [&] { faults = disarm(); });
-        if (!after.empty()) {
-          EXPECT_EQ(after, expected) << n;
-        }
+        const std::uint64_t faults = fails_at(n, and_later);
         EXPECT_NO_THROW(Context::audit()) << n;
         EXPECT_EQ(world.cpu->in_use(), 0u) << n;
         if (faults == 0 || testing::Test::HasFailure()) break;
@@ -104,11 +98,35 @@ class ProgramFault : public testing::Test {
     }
     return points;
   }
+
+  std::uint64_t fail_in_turn(int armed, const Failing& failing) {
+    const auto expected = steps(
+        -1, [] {}, [] {});
+    return count_points([&](std::uint64_t n, bool and_later) {
+      std::uint64_t faults = 0;
+      const auto after = steps(
+          armed, [&] { failing.arm(n, and_later); }, [&] { faults = failing.disarm(); });
+      if (!after.empty()) {
+        EXPECT_EQ(after, expected) << n;
+      }
+      return faults;
+    });
+  }
+
+  // The device, when it is armed in the middle of things: nothing is left of what came before.
+  Failing failing_emptied_device() {
+    Failing device = failing_device(world);
+    return {[this, arm = device.arm](std::uint64_t n, bool and_later) {
+              world.give_all_back();
+              arm(n, and_later);
+            },
+            device.disarm};
+  }
 };
 
 TEST_F(ProgramFault, WhenNewFails) {
   for (const int armed : {0, 1}) {
-    const std::uint64_t points = fail_in_turn(armed, fail_new_at, stop_failing_new);
+    const std::uint64_t points = fail_in_turn(armed, failing_new());
     EXPECT_GT(points, 10u);
     test::note("program: {} fault points of new in call {}", points, armed);
   }
@@ -116,7 +134,7 @@ TEST_F(ProgramFault, WhenNewFails) {
 
 TEST_F(ProgramFault, WhenNewFailsBeforeVariablesAreWrittenOver) {
   overwrite = true;
-  const std::uint64_t points = fail_in_turn(1, fail_new_at, stop_failing_new);
+  const std::uint64_t points = fail_in_turn(1, failing_new());
   EXPECT_GT(points, 10u);
   test::note("program that writes over its variables: {} fault points of new", points);
 }
@@ -124,21 +142,11 @@ TEST_F(ProgramFault, WhenNewFailsBeforeVariablesAreWrittenOver) {
 // Weights that stay: what is kept of them is made in the third call, which may go without.
 class KeptFault : public ProgramFault {
  protected:
-  template <typename Arm, typename Disarm>
-  std::uint64_t fail_in_turn(int armed, Arm arm, Disarm disarm) {
-    std::uint64_t points = 0;
-    for (const bool and_later : {false, true}) {
-      for (std::uint64_t n = 1;; ++n) {
-        world.give_all_back();
-        const std::uint64_t faults = calls(
-            armed, [&] { arm(n, and_later); }, disarm);
-        EXPECT_NO_THROW(Context::audit()) << n;
-        EXPECT_EQ(world.cpu->in_use(), 0u) << n;
-        if (faults == 0 || testing::Test::HasFailure()) break;
-        ++points;
-      }
-    }
-    return points;
+  std::uint64_t fail_in_turn(int armed, const Failing& failing) {
+    return count_points([&](std::uint64_t n, bool and_later) {
+      return calls(
+          armed, [&] { failing.arm(n, and_later); }, failing.disarm);
+    });
   }
 
  private:
@@ -171,45 +179,23 @@ class KeptFault : public ProgramFault {
 
 TEST_F(KeptFault, WhenNewFails) {
   for (const int armed : {2, 3}) {
-    const std::uint64_t points = fail_in_turn(armed, fail_new_at, stop_failing_new);
+    const std::uint64_t points = fail_in_turn(armed, failing_new());
     EXPECT_GT(points, 5u);
     test::note("kept: {} fault points of new in call {}", points, armed);
   }
 }
 
 TEST_F(KeptFault, WhenTheDeviceFails) {
-  FaultHeap& faults = world.heap->faults;
   scale = 96;
-  const std::uint64_t points = fail_in_turn(
-      2,
-      [&](std::uint64_t n, bool and_later) {
-        world.give_all_back();
-        faults.fail_at(n, and_later);
-      },
-      [&] {
-        const std::uint64_t failed = faults.faults();
-        faults.fail_at(0);
-        return failed;
-      });
+  const std::uint64_t points = fail_in_turn(2, failing_emptied_device());
   EXPECT_GT(points, 0u);
   test::note("kept: {} fault points of the device", points);
 }
 
 TEST_F(ProgramFault, WhenTheDeviceFails) {
-  FaultHeap& faults = world.heap->faults;
   scale = 96;  // so that memory has to come from the device
   for (const int armed : {0, 1}) {
-    const std::uint64_t points = fail_in_turn(
-        armed,
-        [&](std::uint64_t n, bool and_later) {
-          world.give_all_back();
-          faults.fail_at(n, and_later);
-        },
-        [&] {
-          const std::uint64_t failed = faults.faults();
-          faults.fail_at(0);
-          return failed;
-        });
+    const std::uint64_t points = fail_in_turn(armed, failing_emptied_device());
     EXPECT_GT(points, 0u);
     test::note("program: {} fault points of the device in call {}", points, armed);
   }
