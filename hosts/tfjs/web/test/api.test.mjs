@@ -1,21 +1,10 @@
 // The functions of ebb-tfjs/web, in a page and in a worker of Chromium.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { launchChromium, runIn, serve } from './browsers.mjs';
+import { describe, test } from 'node:test';
+import { openForTests } from './session.mjs';
 
 const MB = 2 ** 20;
-let browser, server, origin;
-before(async () => {
-  ({ server, origin } = await serve());
-  browser = await launchChromium();
-});
-after(async () => {
-  await browser?.close();
-  server?.close();
-});
-
-const run = (name, options = {}, where = 'page') =>
-  runIn(browser, origin, where, name, { backend: 'cpu', ...options });
+const { run } = openForTests();
 
 for (const where of ['page', 'worker']) {
   describe(`in a ${where}`, () => {

@@ -1,11 +1,15 @@
 // Careless programs in a real browser, over backends, places, ways to wait and heaps: every value right, the books
-// balanced, the GPU's memory within 1.5 x the budget (2 x in a loop that never yields).
+// balanced, the GPU's memory within 1.5 x the budget (2 x in a loop that never yields), and its process not growing beyond
+// that either.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { runIn, serve } from './browsers.mjs';
+import { after, describe, test } from 'node:test';
+import { gpuProcess, mostResident } from './processes.mjs';
+import { openForTests } from './session.mjs';
 
 const BUDGET_MB = 200;
 const ROUNDS = 80; // 640 MB, three times the budget
+/** What the GPU's process has for other things than tensors. */
+const OTHER_MB = 150;
 
 export const WAITS = ['raf', 'timeout', 'data', 'never'];
 
@@ -27,44 +31,41 @@ function summaryOf(seen) {
   const parts = [true, false].map((yields) => {
     const cells = seen.filter((cell) => cell.yields === yields);
     const sum = (value) => cells.reduce((total, cell) => total + value(cell.pressure), 0);
-    const peaks = cells.map(({ peak }) => Math.round(peak / 2 ** 20));
-    const range = `${Math.min(...peaks)} to ${Math.max(...peaks)} MB`;
+    const range = (values) => {
+      const rounded = values.map((bytes) => Math.round(bytes / 2 ** 20));
+      return `${Math.min(...rounded)} to ${Math.max(...rounded)} MB`;
+    };
+    const peaks = range(cells.map(({ peak }) => peak));
+    const grown = range(cells.map(({ grown }) => grown));
     const worked = `${sum(({ worked }) => worked)} of ${sum(({ asked }) => asked)} collections worked`;
-    return `${cells.length} cells that ${yields ? '' : 'never '}yield: ${range}, ${worked}`;
+    return `${cells.length} cells that ${yields ? '' : 'never '}yield: ${peaks}, the GPU's process grew by ${grown}, ${worked}`;
   });
   return parts.join('; ');
 }
 
 export function testMatrix(name, launch, cells) {
   describe(name, () => {
-    let browser, server, origin;
+    const opened = openForTests({ launch });
     const seen = [];
-    before(async () => {
-      ({ server, origin } = await serve());
-      browser = await launch();
-    });
-    after(async () => {
-      await browser?.close();
-      server?.close();
+    after(() => {
       if (seen.length > 0) console.log(`note: ${name}: ${summaryOf(seen)}`);
     });
     for (const { backend, where, wait, heap } of cells) {
       test(`${backend} in a ${where}, ${wait}, beside a heap of ${heap} MB`, async () => {
         const budget = BUDGET_MB * 2 ** 20;
-        const result = await runIn(browser, origin, where, 'careless', {
-          backend,
-          budget,
-          rounds: ROUNDS,
-          wait,
-          heap,
-        });
-        seen.push({ ...result, yields: wait !== 'never' });
+        const options = { backend, budget, rounds: ROUNDS, wait, heap };
+        const { before, most, result } = await mostResident(gpuProcess(opened.browser), () =>
+          opened.run('careless', options, where),
+        );
+        seen.push({ ...result, grown: most - before, yields: wait !== 'never' });
         assert.equal(result.got, result.expected);
         assert.ok(result.balanced, 'the books balance');
         assert.ok(result.reclaimed > ROUNDS, `${result.reclaimed} reclaimed`);
-        const most = (wait === 'never' ? 2 : 1.5) * budget;
+        const allowed = (wait === 'never' ? 2 : 1.5) * budget;
         const figures = JSON.stringify({ ...result, peakMB: result.peak / 2 ** 20 });
-        assert.ok(result.peak <= most, figures);
+        assert.ok(result.peak <= allowed, figures);
+        const grown = (most - before) / 2 ** 20;
+        assert.ok(grown <= allowed / 2 ** 20 + OTHER_MB, `the GPU's process grew by ${grown} MB`);
       });
     }
   });

@@ -341,6 +341,75 @@ Object.assign(globalThis.programs, {
     return { sum, expected: expectedSum(20) };
   },
 
+  /** Off or on again in each frame, with what the frame before dropped. */
+  async everyFrame(options) {
+    await globalThis.beginProgram(options);
+    const start = ebb.memory().live;
+    let sum = tf.scalar(0);
+    for (let i = 0; i < 60; i++) {
+      if (i % 2 === 0) ebb.reclaim.off();
+      else ebb.reclaim.on();
+      sum = tf.add(sum, tf.mean(tf.fill([512, 512], i % 5)));
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
+    const [got] = await sum.data();
+    ebb.reclaim.on();
+    await wait(20);
+    ebb.collect();
+    ebb.audit();
+    return { sum: got, expected: expectedSum(60), left: ebb.memory().live - start };
+  },
+
+  /** An iframe with a TensorFlow.js and an Ebb of its own is removed while it works, loads, and is read from outside. */
+  async iframes(options) {
+    await globalThis.beginProgram(options);
+    const outside = [];
+    for (const ms of [0, 30, 300, 1500]) {
+      const frame = document.createElement('iframe');
+      frame.src = '/page.html';
+      document.body.append(frame);
+      await wait(ms);
+      const inside = frame.contentWindow;
+      const running = inside.programs?.endless({ ...options, budget: 2 ** 26 });
+      running?.catch(() => {});
+      await wait(ms);
+      const tensor = inside.tf?.getBackend() === options.backend ? inside.tf.ones([10]) : undefined;
+      frame.remove();
+      if (tensor !== undefined) {
+        const read = Promise.race([tensor.data(), wait(200)]);
+        outside.push(await codeOf(() => read), await codeOf(() => tensor.dispose()));
+      }
+    }
+    const sum = await sumOfLoop(20);
+    ebb.audit();
+    return { sum, expected: expectedSum(20), outside };
+  },
+
+  /** Asked for before there is a TensorFlow.js, in a page that loads one later. */
+  async beforeTensorFlow({ backend }) {
+    const frame = document.createElement('iframe');
+    document.body.append(frame);
+    const load = (src) =>
+      new Promise((resolve, reject) => {
+        const script = frame.contentDocument.createElement('script');
+        Object.assign(script, { src, onload: resolve, onerror: reject });
+        frame.contentDocument.body.append(script);
+      });
+    await load('/ebb/ebb.js');
+    const inside = frame.contentWindow;
+    await inside.ebb.load('/ebb/ebb_core.wasm');
+    const early = await codeOf(() => inside.ebb.reclaim.on());
+    const tidied = await codeOf(() => inside.ebb.tidy(() => 5));
+    await load('/tf.js');
+    await inside.tf.setBackend(backend);
+    inside.ebb.reclaim.on();
+    const start = inside.ebb.memory().live;
+    for (let i = 0; i < 50; i++) inside.tf.ones([100]);
+    await wait(20);
+    inside.ebb.collect();
+    return { early, tidied, isOn: inside.ebb.reclaim.isOn, left: inside.ebb.memory().live - start };
+  },
+
   /** For ever; somebody ends it. */
   async endless(options) {
     await globalThis.beginProgram(options);

@@ -1,27 +1,18 @@
 // Pages that do what nobody would recommend: values stay right, the books balance, and errors say what to do.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { launchChromium, openPage, runIn, serve } from './browsers.mjs';
+import { describe, test } from 'node:test';
+import { openPage } from './browsers.mjs';
+import { openForTests, programsAnd } from './session.mjs';
 
-let browser, server, origin;
-before(async () => {
-  const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
-  ({ server, origin } = await serve({
-    '/programs.js': `${read('programs.js')}\n${read('misuse.js')}`,
+const opened = openForTests({
+  extra: () => ({
+    ...programsAnd('misuse.js'),
     '/policy.html': `<!doctype html><meta http-equiv="content-security-policy"
       content="script-src 'self' 'unsafe-inline'">
       <script src="/tf.js"></script><script src="/ebb/ebb.js"></script>`,
-  }));
-  browser = await launchChromium();
+  }),
 });
-after(async () => {
-  await browser?.close();
-  server?.close();
-});
-
-const run = (name, options = {}, where = 'page') =>
-  runIn(browser, origin, where, name, { backend: 'cpu', ...options });
+const { run } = opened;
 
 describe('load', () => {
   test('what is not the core is refused, and the core is taken after it', async () => {
@@ -35,8 +26,8 @@ describe('load', () => {
   });
 
   test('a policy without wasm-unsafe-eval is named', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${origin}/policy.html`);
+    const page = await opened.browser.newPage();
+    await page.goto(`${opened.origin}/policy.html`);
     const { code, message } = await page.evaluate(() =>
       globalThis.ebb.load().catch(({ code, message }) => ({ code, message })),
     );
@@ -138,8 +129,47 @@ test('a canvas of its own in a worker, and its loss', async () => {
   assert.equal(lost, 'EBB_DEVICE_ERROR');
 });
 
+test('reclaim switched in each frame', async () => {
+  const { sum, expected, left } = await run('everyFrame', { backend: 'webgl' });
+  assert.equal(sum, expected);
+  assert.ok(left <= 2, `${left} left`);
+});
+
+test('iframes removed while they load, work and are read', async () => {
+  const { sum, expected, outside } = await run('iframes', { backend: 'webgl' });
+  assert.equal(sum, expected);
+  assert.ok(outside.length >= 2, 'some were ready');
+});
+
+test('switched on before there is a TensorFlow.js', async () => {
+  const { early, tidied, isOn, left } = await run('beforeTensorFlow');
+  assert.deepEqual(
+    { early, tidied, isOn },
+    { early: 'nothing', tidied: 'EBB_NO_TFJS', isOn: true },
+  );
+  assert.ok(left <= 1, `${left} left`);
+});
+
+test('workers terminated while they load', async () => {
+  const { page, run: inPage } = await openPage(opened.browser, opened.origin);
+  try {
+    await page.evaluate(async () => {
+      for (const ms of [0, 5, 20, 50, 100, 200]) {
+        const worker = new globalThis.Worker('/worker.js');
+        worker.postMessage({ name: 'endless', options: { backend: 'webgl', budget: 2 ** 26 } });
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        worker.terminate();
+      }
+    });
+    const { sum, expected } = await inPage('goesOn', { backend: 'webgl' });
+    assert.equal(sum, expected);
+  } finally {
+    await page.close();
+  }
+});
+
 test('workers terminated in the middle of a step leave the others alone', async () => {
-  const { page, run: inPage } = await openPage(browser, origin);
+  const { page, run: inPage } = await openPage(opened.browser, opened.origin);
   try {
     await page.evaluate(async () => {
       for (const backend of ['webgl', 'webgpu']) {
@@ -157,11 +187,11 @@ test('workers terminated in the middle of a step leave the others alone', async 
 });
 
 test('a page that goes on after another was in its place', async () => {
-  const { page, run: inPage } = await openPage(browser, origin);
+  const { page, run: inPage } = await openPage(opened.browser, opened.origin);
   try {
     await inPage('goesOn', { backend: 'webgl' });
     await page.evaluate(() => (globalThis.wasHere = true));
-    await page.goto(`${origin}/policy.html`);
+    await page.goto(`${opened.origin}/policy.html`);
     await page.goBack();
     const kept = await page.evaluate(() => globalThis.wasHere === true);
     const { sum, expected } = await inPage('goesOn', kept ? undefined : { backend: 'webgl' });

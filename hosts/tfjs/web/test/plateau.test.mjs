@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchChromium, openPage, serve } from './browsers.mjs';
-import { gpuProcess, residentBytes } from './processes.mjs';
+import { gpuProcess, mostResident } from './processes.mjs';
 
 const MB = 2 ** 20;
 const BUDGET = 100 * MB;
@@ -16,18 +16,6 @@ before(async () => {
 });
 after(() => server?.close());
 
-/** The most that a process has while `work` runs. */
-async function mostResident(pid, work) {
-  let most = residentBytes(pid);
-  const timer = setInterval(() => (most = Math.max(most, residentBytes(pid))), 50);
-  try {
-    await work();
-  } finally {
-    clearInterval(timer);
-  }
-  return most;
-}
-
 for (const backend of ['webgl', 'webgpu']) {
   test(`${backend}: the GPU's process does not grow with what a page makes and drops`, async () => {
     const browser = await launchChromium();
@@ -36,8 +24,8 @@ for (const backend of ['webgl', 'webgpu']) {
       const careless = (rounds) =>
         run('careless', { backend, budget: BUDGET, rounds, wait: 'data' });
       const pid = gpuProcess(browser);
-      const first = await mostResident(pid, () => careless(FIRST));
-      const then = await mostResident(pid, () => careless(MORE));
+      const first = (await mostResident(pid, () => careless(FIRST))).most;
+      const then = (await mostResident(pid, () => careless(MORE))).most;
       const grown = (then - first) / MB;
       assert.ok(grown <= 150, `${first / MB} MB, then ${then / MB} MB`);
     } finally {

@@ -16,7 +16,7 @@ function descends(pid, ancestor) {
   return false;
 }
 
-/** The browser's own GPU process. */
+/** The process that has the browser's GPU memory: one of its own in Chromium, in Firefox on Linux the first. */
 export function gpuProcess(browser) {
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     try {
@@ -26,11 +26,27 @@ export function gpuProcess(browser) {
       // It has ended.
     }
   }
-  throw new Error('no GPU process');
+  const first = browser.process().pid;
+  if (!readFileSync(`/proc/${first}/cmdline`, 'utf8').includes('firefox'))
+    throw new Error('no GPU process');
+  return first;
 }
 
 export function residentBytes(pid) {
   return bytesOf(pid, 'VmRSS');
+}
+
+/** What a process has before `work`, the most that it has while it runs, and what comes of it. */
+export async function mostResident(pid, work) {
+  const before = residentBytes(pid);
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, residentBytes(pid))), 50);
+  try {
+    const result = await work();
+    return { before, most, result };
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Lets a process have so much more than it has now, until what this returns is called. */
