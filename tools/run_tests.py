@@ -359,7 +359,8 @@ def wasm_stage() -> list[Suite]:
     if not command("wasm-deps", "tools/install_deps.sh", "wasm"):
         return [one("wasm packages", False)]
     suites = preset_stage("wasm", "unit|model|fault")
-    return suites + [check("wasm size", sys.executable, "tools/check_web_size.py", "core")]
+    return suites + [check("wasm size", sys.executable, "tools/check_web_size.py", "core"),
+                     check("wasm parts", sys.executable, "tools/web_core_parts.py")]
 
 
 def web_stage() -> list[Suite]:
