@@ -4,9 +4,11 @@
 import { EbbError } from '../errors';
 import { host } from '../host';
 import type { Backend, DataId } from './tfjs';
+import { Witness, type WitnessedDevice } from './witness';
 
-interface GpuDevice {
+interface GpuDevice extends WitnessedDevice {
   readonly lost: Promise<{ reason?: string; message?: string }>;
+  destroy?(): void;
   addEventListener?(
     name: 'uncapturederror',
     heard: (event: { error?: { message?: string; constructor: { name: string } } }) => void,
@@ -20,14 +22,18 @@ interface Gl {
   getError(): number;
 }
 
-/** Where webgl's data is; with values they are at hand, and no GPU is asked for them. */
-interface TextureData {
-  readonly values?: unknown;
+/** Where data is; with values they are at hand, and no GPU is asked for them. */
+interface DataPlaces {
+  has(dataId: DataId): boolean;
+  get(dataId: DataId): { readonly values?: unknown };
 }
 
 /** What is used of webgpu's and webgl's backends. */
 type GpuBackend = Backend & {
-  texData?: { has(dataId: DataId): boolean; get(dataId: DataId): TextureData };
+  /** webgl's. */
+  texData?: DataPlaces;
+  /** webgpu's. */
+  tensorMap?: DataPlaces;
   read?(dataId: DataId): Promise<unknown>;
   readSync?(dataId: DataId): unknown;
   device?: GpuDevice;
@@ -44,6 +50,11 @@ function holders(): string {
   } catch {
     return '';
   }
+}
+
+function isAtHand({ texData, tensorMap }: GpuBackend, dataId: DataId): boolean {
+  const places = texData ?? tensorMap;
+  return places?.has(dataId) === true && places.get(dataId).values != null;
 }
 
 export class Faults {
@@ -110,23 +121,23 @@ export class Faults {
 
   /** Whoever reads, kernels too: what they have read is kept at hand, and given out later without the GPU. */
   private noteReads(backend: GpuBackend): void {
-    const { read, readSync, texData } = backend;
-    const isAtHand = (dataId: DataId): boolean =>
-      texData?.has(dataId) === true && texData.get(dataId).values != null;
+    const { read, readSync } = backend;
     backend.read = async (dataId) => {
-      const atHand = isAtHand(dataId);
+      const atHand = isAtHand(backend, dataId);
       const values = await read?.call(backend, dataId);
       if (!atHand) this.asked = true;
       return values;
     };
     backend.readSync = (dataId) => {
-      if (!isAtHand(dataId)) this.asked = true;
+      if (!isAtHand(backend, dataId)) this.asked = true;
       return readSync?.call(backend, dataId);
     };
   }
 
   private watchDevice(backend: GpuBackend, device: GpuDevice): void {
     this.watching = true;
+    this.hearDestroy(backend, device);
+    this.doubtReads(backend, device);
     device.addEventListener?.('uncapturederror', ({ error }) => {
       if (backend.disposed === true || error?.constructor.name !== 'GPUOutOfMemoryError') return;
       this.happened('webgpu', 'EBB_OUT_OF_MEMORY', `The GPU ran out of memory: ${error.message}`);
@@ -140,6 +151,36 @@ export class Faults {
         `The device is lost (${why || 'no reason given'}).`,
       );
     });
+  }
+
+  /** The program's own doing: known at once, while `lost` is told later. */
+  private hearDestroy(backend: GpuBackend, device: GpuDevice): void {
+    const { destroy } = device;
+    if (destroy === undefined) return;
+    device.destroy = () => {
+      destroy.call(device);
+      if (backend.disposed !== true)
+        this.happened('webgpu', 'EBB_DEVICE_ERROR', 'The device is lost (destroyed).');
+    };
+  }
+
+  /**
+   * Synchronous reads, also those by which tensors move to another backend: a device that went away meanwhile gave what
+   * nobody computed, and `lost` is told only once the job has ended.
+   */
+  private doubtReads(backend: GpuBackend, device: GpuDevice): void {
+    const { readSync } = backend;
+    const witness = new Witness(device);
+    backend.readSync = (dataId) => {
+      this.check();
+      const atHand = isAtHand(backend, dataId);
+      const values = readSync?.call(backend, dataId);
+      if (atHand) return values;
+      if (!witness.agrees())
+        this.happened('webgpu', 'EBB_DEVICE_ERROR', 'The device is lost (it does not answer).');
+      this.check();
+      return values;
+    };
   }
 
   private happened(where: string, code: string, what: string): void {

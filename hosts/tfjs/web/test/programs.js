@@ -271,6 +271,29 @@ Object.assign(programs, {
     };
   },
 
+  /** The program destroys its device, and reads, moves and computes before anybody is told. */
+  async destroyed({ backend, ...options }) {
+    await begin({ backend, ...options });
+    const [read, moved, used] = [1, 2, 3].map((more) => tf.add(tf.fill([10], 2), more));
+    tf.backend().device.destroy();
+    const errors = [thrownBy(() => read.dataSync()), thrownBy(() => tf.add(used, 1))];
+    tf.setBackend('cpu');
+    errors.push(thrownBy(() => tf.add(moved, 1).dataSync()));
+    return { errors: await Promise.all(errors), again: await beginAgain(backend) };
+  },
+
+  /** Synchronous reads, which some browsers' GPUs do not survive. */
+  async readInJob(options) {
+    await begin(options);
+    const reads = [];
+    for (let i = 0; i < 3; i++) {
+      const tensor = tf.add(tf.fill([10], i), 1);
+      const error = await thrownBy(() => reads.push([i, ...tensor.dataSync()]));
+      if (error !== undefined) return { reads, error };
+    }
+    return { reads };
+  },
+
   /** Keeps everything, until the GPU has no more. */
   async hoard({ most, ...options }) {
     await begin(options);
