@@ -24,7 +24,7 @@ SETS = {"0.35.1": [], "0.28.0": ["-Pdjl-0.28"], "0.24.0": ["-Pdjl-0.24"], "0.20.
 NEWEST, *_, SEED = SETS
 # Other engines: what is tested with each, by profile of hosts/djl/engines/pom.xml. On stock DJL only what stock DJL promises.
 ENGINES = {"TensorFlow": ["behaviour", "engines.EngineTest"], "MXNet": ["behaviour", "engines.EngineTest"],
-           "XGBoost": ["engines.XgBoostTest"]}
+           "XGBoost": ["engines.XgBoostTest"], "LightGBM": ["engines.LightGbmTest"]}
 SOAK_SECONDS = 600
 MAVEN = ["mvn", "-B", "-q", "-Dstyle.color=never"]
 # Some tests measure memory and shares of time beside whatever else the machine does; Maven lists those it tried again.
@@ -136,8 +136,10 @@ def engine(name: str, everything: bool) -> bool:
     if not listed.exists() or listed.stat().st_mtime < pom.stat().st_mtime:
         run(*MAVEN, "-f", pom, f"-P{name}", "dependency:build-classpath", f"-Dmdep.outputFile={listed}")
     tests = PROJECT / "src/test/java/dev/ebb/djl"
-    sources = [*(tests / "behaviour").glob("*.java"), tests / "engines/EngineTest.java", tests / "engines/XgBoostTest.java",
-               *(tests / "support" / f"{part}.java" for part in ("ForcedCollections", "Fork", "Managers", "WithCollections")),
+    sources = [*(tests / "behaviour").glob("*.java"),
+               *(tests / "engines" / f"{part}Test.java" for part in ("Engine", "XgBoost", "LightGbm")),
+               *(tests / "support" / f"{part}.java"
+                 for part in ("ForcedCollections", "Fork", "LightGbmModel", "Managers", "Resident", "WithCollections")),
                tests / "loaders/Undeployed.java"]
     path = compiled(TARGET / f"engine-{name}", sources, [str(jar()), *listed.read_text().strip().split(os.pathsep)])
     agent = (f"-javaagent:{jar()}", "-Debb.reclaim=true")

@@ -449,7 +449,7 @@ def jvm_stage() -> list[Suite]:
 
 def jvm_engines_stage(*modes: str) -> list[Suite]:
     return [check(f"jvm {engine}", sys.executable, "tools/jvm.py", "engines", "--engine", engine, *modes)
-            for engine in ("TensorFlow", "MXNet", "XGBoost")]
+            for engine in ("TensorFlow", "MXNet", "XGBoost", "LightGBM")]
 
 
 def jvm_soak_stage() -> list[Suite]:
@@ -598,7 +598,7 @@ STAGES = [
           NODE_PACKAGE),
     Stage("jvm", "ebb-djl with DJL 0.35.1 and 0.20.0: stock, off, on, forced", jvm_stage,
           JVM_PROJECT),
-    Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: stock, on", jvm_engines_stage, JVM_PROJECT),
+    Stage("jvm engines", "DJL on TensorFlow, MXNet, XGBoost and LightGBM: stock, on", jvm_engines_stage, JVM_PROJECT),
     Stage("spark", "ebb-spark's own tests; a small job on two executors, one of them lost",
           lambda: spark_stage("quick"), SPARK_PROJECT),
 ]
@@ -626,7 +626,7 @@ SOAK_STAGES = [
     Stage("gpu", "ebb-tfjs in Node on webgpu and webgl; tfjs-core's specs there and in Chromium",
           lambda: gpu_stage("webgpu", "webgl"), NODE_PACKAGE),
     Stage("jvm", "careless threads under DJL", jvm_soak_stage, JVM_PROJECT),
-    Stage("jvm engines", "DJL on TensorFlow, MXNet and XGBoost: on, off, forced",
+    Stage("jvm engines", "DJL on TensorFlow, MXNet, XGBoost and LightGBM: on, off, forced",
           lambda: jvm_engines_stage("--everything"), JVM_PROJECT),
     Stage("spark", "executors lost, users' classes first, the page; 500 partitions, repeated and copied tasks",
           lambda: spark_stage() + spark_stage("soak"), SPARK_PROJECT),

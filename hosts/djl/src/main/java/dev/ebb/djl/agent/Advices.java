@@ -98,13 +98,23 @@ final class Advices {
         }
     }
 
-    /** {@code intern}: the array has another array's memory now. */
-    static final class Interned {
-        private Interned() {}
+    /** The array may have other memory now: {@code intern}, and LightGBM's {@code getHandle}. */
+    static final class Changed {
+        private Changed() {}
 
         @Advice.OnMethodExit
         static void exit(@Advice.This Object array) {
             Hooks.changed(array);
+        }
+    }
+
+    /** LightGBM: what {@code close} would free is freed here, once. */
+    static final class Closing {
+        private Closing() {}
+
+        @Advice.OnMethodEnter
+        static void enter(@Advice.This Object array) {
+            Hooks.closing(array);
         }
     }
 

@@ -68,14 +68,17 @@ final class Weaver {
             case "ai.djl.tensorflow.engine.TfNDArray", "ai.djl.mxnet.engine.MxNDArray" ->
                     fenced(arrays(builder), isMethod());
             case "ai.djl.ml.xgboost.XgbNDArray" -> arrays(builder);
+            case "ai.djl.ml.lightgbm.LgbmNDArray" -> lightGbmArrays(builder);
             case "ai.djl.tensorflow.engine.TfOpExecutor" ->
                     explained(builder, nameStartsWith("build").or(nameStartsWith("addInput")));
             case "ai.djl.mxnet.jna.JnaUtils" -> explained(builder, isMethod().and(isPublic()));
             case "ai.djl.mxnet.engine.CachedOp" -> fenced(builder, named("forward"));
             case "ai.djl.onnxruntime.engine.OrtSymbolBlock",
                     "ai.djl.tensorflow.engine.TfSymbolBlock",
-                    "ai.djl.ml.xgboost.XgbSymbolBlock" ->
+                    "ai.djl.ml.xgboost.XgbSymbolBlock",
+                    "ai.djl.ml.lightgbm.LgbmSymbolBlock" ->
                     explained(builder, named("forwardInternal"));
+            case "ai.djl.ml.lightgbm.jni.JniUtils" -> fenced(builder, isMethod());
             default -> throw new IllegalStateException(type);
         };
     }
@@ -92,7 +95,14 @@ final class Weaver {
 
     private static DynamicType.Builder<?> arrays(DynamicType.Builder<?> builder) {
         return builder.visit(Advice.to(Advices.ArrayMade.class).on(isConstructor()))
-                .visit(Advice.to(Advices.Interned.class).on(named("intern")));
+                .visit(Advice.to(Advices.Changed.class).on(named("intern")));
+    }
+
+    /** They get their native memory when a model first reads them, and free it with every close. */
+    private static DynamicType.Builder<?> lightGbmArrays(DynamicType.Builder<?> builder) {
+        return arrays(builder)
+                .visit(Advice.to(Advices.Changed.class).on(named("getHandle")))
+                .visit(Advice.to(Advices.Closing.class).on(named("close")));
     }
 
     private static DynamicType.Builder<?> pytorchManagers(DynamicType.Builder<?> builder) {

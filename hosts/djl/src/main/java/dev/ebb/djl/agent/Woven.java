@@ -36,7 +36,10 @@ final class Woven {
                     "ai.djl.mxnet.engine.CachedOp",
                     "ai.djl.mxnet.jna.JnaUtils",
                     "ai.djl.ml.xgboost.XgbNDArray",
-                    "ai.djl.ml.xgboost.XgbSymbolBlock");
+                    "ai.djl.ml.xgboost.XgbSymbolBlock",
+                    "ai.djl.ml.lightgbm.LgbmNDArray",
+                    "ai.djl.ml.lightgbm.LgbmSymbolBlock",
+                    "ai.djl.ml.lightgbm.jni.JniUtils");
 
     /** Where the jar has them. */
     static final String FOLDER = "dev/ebb/djl/woven/";

@@ -126,13 +126,25 @@ final class HookTarget implements Hooks.Target {
 
     @Override
     public void changed(Object array) {
-        if (Kinds.of(array) instanceof EngineAdapter adapter) {
-            Watch watch = ManagerShape.watchOf(adapter.manager(array), adapter.uid(array));
-            Object handle = watch == null ? null : watch.handle();
-            if (handle != null) {
-                watch.stripe.rebook(watch, adapter.bytes(array, handle));
-            }
+        Watch watch = watchOf(array);
+        Object handle = watch == null ? null : watch.handleNow(array);
+        if (handle != null) {
+            watch.stripe.rebook(watch, watch.adapter.bytes(array, handle));
         }
+    }
+
+    @Override
+    public void closing(Object array) {
+        Watch watch = watchOf(array);
+        if (watch != null) {
+            watch.close(array);
+        }
+    }
+
+    private static Watch watchOf(Object array) {
+        return Kinds.of(array) instanceof EngineAdapter adapter
+                ? ManagerShape.watchOf(adapter.manager(array), adapter.uid(array))
+                : null;
     }
 
     @Override

@@ -40,6 +40,8 @@ public final class Hooks {
 
         void changed(Object array);
 
+        void closing(Object array);
+
         IdentityHashMap<Object, Object> scope(IdentityHashMap<Object, Object> stock);
 
         Collector<Object, ?, List<Object>> listed();
@@ -134,6 +136,10 @@ public final class Hooks {
 
     public static void changed(Object array) {
         target.changed(array);
+    }
+
+    public static void closing(Object array) {
+        target.closing(array);
     }
 
     public static IdentityHashMap<Object, Object> scope(IdentityHashMap<Object, Object> stock) {

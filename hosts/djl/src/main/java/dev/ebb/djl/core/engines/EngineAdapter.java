@@ -54,6 +54,12 @@ public abstract class EngineAdapter {
         return ((AtomicReference<?>) holder).getAndSet(null);
     }
 
+    /** Puts the handle into the holder that the array has by now, where the two are not the same object. */
+    public void update(Object holder, Object array) {}
+
+    /** Leaves the array nothing to free. */
+    public void empty(Object array) {}
+
     /** The manager of an array, and its name there. */
     public final Object manager(Object array) {
         return Reflection.read(manager, array);

@@ -19,7 +19,8 @@ public final class Kinds {
                     "ai.djl.onnxruntime.engine.OrtNDManager",
                     "ai.djl.tensorflow.engine.TfNDManager",
                     "ai.djl.mxnet.engine.MxNDManager",
-                    "ai.djl.ml.xgboost.XgbNDManager");
+                    "ai.djl.ml.xgboost.XgbNDManager",
+                    "ai.djl.ml.lightgbm.LgbmNDManager");
 
     private static final ClassValue<Boolean> KNOWN_MANAGERS =
             new ClassValue<>() {
@@ -67,7 +68,7 @@ public final class Kinds {
                 "the engine of "
                         + type.getName()
                         + " is not known to Ebb; its arrays are left alone. Known: PyTorch, OnnxRuntime, TensorFlow, MXNet,"
-                        + " XGBoost");
+                        + " XGBoost, LightGBM");
     }
 
     private static Object kindOf(Class<?> type) {
@@ -88,6 +89,10 @@ public final class Kinds {
                         return new MxNetAdapter(each);
                     case "ai.djl.ml.xgboost.XgbNDArray":
                         return new XgBoostAdapter(each);
+                    case "ai.djl.ml.lightgbm.LgbmNDArray":
+                        return new LightGbmAdapter(each);
+                    case "ai.djl.ml.lightgbm.LgbmDataset": // in no manager, unless the program attaches it
+                        return OTHER;
                     default:
                         break;
                 }

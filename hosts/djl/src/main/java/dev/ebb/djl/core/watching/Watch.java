@@ -54,6 +54,18 @@ public final class Watch extends Mark {
         return adapter.peek(holder);
     }
 
+    /** The same after the array may have got another one. */
+    public Object handleNow(Object array) {
+        adapter.update(holder, array);
+        return handle();
+    }
+
+    /** The program closes its array, and the engine would free what it has, however often it is closed. */
+    public void close(Object array) {
+        delete();
+        adapter.empty(array);
+    }
+
     /** Deletes what the handle names, unless someone else has. */
     boolean delete() {
         Object named = adapter.take(holder);
