@@ -60,6 +60,17 @@ std::int64_t room_for(const ops::TopKWalk& walk) {
   return std::min(walk.length, checked_add(checked_mul(walk.k, 2), 64));
 }
 
+// So many elements are compared at once.
+constexpr std::int64_t kGlance = 64;
+
+// Whether none of kGlance elements is above `least`; NaN is.
+template <typename T, typename Least>
+bool none_above(const T* x, Least least) noexcept {
+  int above = 0;  // a bool would not be made vectors of
+  for (std::int64_t i = 0; i < kGlance; ++i) above |= convert<Least>(x[i]) <= least ? 0 : 1;
+  return above == 0;
+}
+
 // The k first of all entries of the row come to the front; returns how many there are. Most elements
 // are seen to be none of them by one comparison with the last of the k first so far.
 template <typename T, typename Entry>
@@ -72,10 +83,14 @@ std::int64_t gather_first(const T* x, Entry* entries, const ops::TopKWalk& walk)
     const Entry bound = entries[walk.k - 1];
     const auto least = convert<Arithmetic<T>>(x[index_of(bound)]);
     count = walk.k;
-    for (; i < walk.length && count < room; ++i) {
-      if (convert<Arithmetic<T>>(x[i]) <= least) continue;  // of equal ones the earlier is first
-      const Entry each = entry(key_of(x[i]), i);
-      if (each < bound) entries[count++] = each;
+    while (i < walk.length && count < room) {
+      const std::int64_t end = std::min(i + kGlance, walk.length);
+      if (end - i == kGlance && none_above(x + i, least)) i = end;
+      for (; i < end && count < room; ++i) {
+        if (convert<Arithmetic<T>>(x[i]) <= least) continue;  // of equal ones the earlier is first
+        const Entry each = entry(key_of(x[i]), i);
+        if (each < bound) entries[count++] = each;
+      }
     }
   }
   return count;
