@@ -1,6 +1,8 @@
 #include "ops/chain.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "ops/axes.hpp"
 #include "ops/format.hpp"
@@ -121,18 +123,26 @@ int device_chain_operands(OpId op) noexcept {
   return op == op_id("Select") ? 3 : chain_operands(op);
 }
 
-bool fits_chain(const Shape& input, const Shape& result) noexcept {
+bool repeats_along(const Shape& input, const Shape& result) noexcept {
   if (input.rank() > result.rank()) return false;
   if (std::ranges::all_of(input.dims(), [](std::int64_t dim) { return dim == 1; })) return true;
   return std::ranges::equal(input.dims(), result.dims().last(input.rank()));
 }
 
-bool fits_device_chain(const Shape& input, const Shape& result) noexcept {
-  if (fits_chain(input, result)) return true;
-  if (input.rank() != result.rank()) return false;
+std::int64_t sharing_row(const Shape& input, const Shape& result) noexcept {
+  if (input.rank() != result.rank()) return 0;
   const auto own = input.dims(), whole = result.dims();
-  const auto differs = std::ranges::mismatch(own, whole).in1;
-  return std::all_of(differs, own.end(), [](std::int64_t dim) { return dim == 1; });
+  const auto [one, of] = std::ranges::mismatch(own, whole);
+  if (!std::all_of(one, own.end(), [](std::int64_t dim) { return dim == 1; })) return 0;
+  return std::accumulate(of, whole.end(), std::int64_t{1}, std::multiplies());
+}
+
+bool fits_chain(const Shape& input, const Shape& result) noexcept {
+  return repeats_along(input, result) || sharing_row(input, result) >= kLeastChainRow;
+}
+
+bool fits_device_chain(const Shape& input, const Shape& result) noexcept {
+  return repeats_along(input, result) || sharing_row(input, result) > 0;
 }
 
 ChainStep chain_step(std::span<const double> code, std::size_t i) noexcept {

@@ -10,10 +10,10 @@
 //   op, a, b, two attributes of the operation, whether the result is one of the chain's
 // where a and b name an input, or (from the number of inputs on) what an earlier step has made; b is
 // -1 where there is none. Inputs are float32, and so are results, which have the shape of the largest
-// input; other inputs have that shape, its last extents, or one element.
+// input; other inputs have that shape, its last extents, one element, or one for each row of kLeastChainRow
+// elements or more.
 //
-// A device that works on its own takes longer chains, their inputs as they lie, also such with one number for each of the first
-// extents, and more operations: comparisons, whose results stay within the chain, Select, which has its third operand in the
+// A device that works on its own takes longer chains, their inputs as they lie, rows of any length, and more operations: comparisons, whose results stay within the chain, Select, which has its third operand in the
 // place of an attribute, BroadcastTo, and the factors of a normalisation. Results that only a Concat along the last axis
 // would use are parts of one result, which comes last: the last word is then 2 and the number of the part.
 #pragma once
@@ -36,6 +36,10 @@ int chain_operands(OpId op) noexcept;
 int device_chain_operands(OpId op) noexcept;
 // Its results are true or false; in a chain 1 or 0.
 bool is_truth(OpId op) noexcept;
+// Whether an input of this shape repeats along the elements of that one: it has its last extents, or one element.
+bool repeats_along(const Shape& input, const Shape& result) noexcept;
+// How many elements of the result one after another share a number of the input; 0: it does not lie so.
+std::int64_t sharing_row(const Shape& input, const Shape& result) noexcept;
 // Whether an input of this shape can be in a chain whose results are of that one.
 bool fits_chain(const Shape& input, const Shape& result) noexcept;
 bool fits_device_chain(const Shape& input, const Shape& result) noexcept;

@@ -146,7 +146,7 @@ class Cutter {
     return uses_[x] == 1 && ops::chain_operands(step.op) == static_cast<int>(inputs.size()) &&
            std::ranges::all_of(inputs, [&](Slot slot) {
              return like(slot).dtype == DType::kFloat32 &&
-                    ops::fits_chain(like(slot).shape, like(x).shape);
+                    ops::repeats_along(like(slot).shape, like(x).shape);
            });
   }
 

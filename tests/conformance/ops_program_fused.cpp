@@ -29,6 +29,22 @@ TEST_F(FusedPrograms, AChainIsOneStep) {
   expect_same(run(program, other), f(other));
 }
 
+// As in layer normalisation. Rows that are short are another matter on the CPU.
+TEST_F(FusedPrograms, TakeOneNumberForEachRow) {
+  const auto f = [](const Tensors& x) -> Tensors {
+    return {ops::relu((x[0] - x[1]) / (x[2] + x[0])) * x[3]};
+  };
+  for (const std::int64_t row : {3, 64, 1500}) {
+    const Tensors x{numbers({5, 3, row}, 1), numbers({5, 3, 1}, 2), numbers({5, 1, 1}, 3),
+                    numbers({row}, 4)};
+    const Program program = recorded(x, f);
+    if (row >= 64 || is_queued()) {
+      EXPECT_EQ(program.fused_steps(), 1u) << row;
+    }
+    expect_same(run(program, x), f(x));
+  }
+}
+
 TEST_F(FusedPrograms, HaveSwitches) {
   const auto f = [](const Tensors& x) -> Tensors {
     return {ops::exp(x[0] + x[0]), ops::batch_mat_mul(x[0], ops::transpose(x[0], {1, 0}))};

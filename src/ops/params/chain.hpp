@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "ebb/ops/table.hpp"
@@ -15,6 +16,8 @@ inline constexpr OpId kNormFactors = kOpIdLimit - 2;
 
 inline constexpr std::size_t kChainWords = 6;
 inline constexpr std::size_t kMostChainSteps = 16, kMostChainInputs = 16;
+// Shorter rows that share a number are not worth their beginnings.
+inline constexpr std::int64_t kLeastChainRow = 64;
 // On a device that works on its own, where a chain also takes its inputs as they lie.
 inline constexpr std::size_t kMostDeviceChainSteps = 40, kMostDeviceChainInputs = 24;
 

@@ -21,19 +21,22 @@ constexpr std::int64_t kGrain = 32 << 10;
 // Where the elements of an input, or of what a step has made, are found for a piece.
 struct Source {
   const float* data = nullptr;
-  std::int64_t period = 0;  // of an input: how many elements it has; 1: it is one number
+  std::int64_t period = 0;  // of an input that repeats: how many elements it has
+  std::int64_t shared = 0;  // of an input with a number for each row: how long the rows are
   bool moves = true;        // along the elements; false: as it is, for each piece anew
 
   const float* at(std::int64_t begin) const noexcept {
-    return moves ? data + (period == 0 ? begin : begin % period) : data;
+    if (!moves) return data;
+    if (shared != 0) return data + begin / shared;
+    return data + (period == 0 ? begin : begin % period);
   }
-  std::int64_t step() const noexcept { return period == 1 ? 0 : 1; }
+  std::int64_t step() const noexcept { return period == 1 || shared != 0 ? 0 : 1; }
 };
 
 class Chain {
  public:
   explicit Chain(OpCall& call) : count_(ops::elements(call.output(0).shape)) {
-    for (std::size_t i = 0; i < call.inputs(); ++i) add_input(call.input(i));
+    for (std::size_t i = 0; i < call.inputs(); ++i) add_input(call.input(i), call.output(0).shape);
     const std::span<const double> code = call.numbers(0);
     steps_ = code.size() / ops::kChainWords;
     std::size_t results = 0;
@@ -54,14 +57,18 @@ class Chain {
   }
 
  private:
-  void add_input(const Operand& input) {
+  void add_input(const Operand& input, const Shape& result) {
     const std::int64_t own = ops::elements(input.shape);
-    sources_[inputs_++] = {reinterpret_cast<const float*>(input.data), own == count_ ? 0 : own,
-                           true};
-    if (own != count_ && own != 1) row_ = row_ == 0 ? own : std::min(row_, own);
+    Source& made = sources_[inputs_++];
+    made.data = reinterpret_cast<const float*>(input.data);
+    if (own == count_) return;
+    const bool repeats = ops::repeats_along(input.shape, result);
+    (repeats ? made.period : made.shared) = repeats ? own : count_ / own;
+    const std::int64_t row = repeats ? own : made.shared;
+    if (row != 1) row_ = row_ == 0 ? row : std::min(row_, row);
   }
 
-  // A piece does not reach beyond the end of a row that is repeated.
+  // A piece does not reach beyond the end of a row that is repeated, or that shares a number.
   std::int64_t end_of_piece(std::int64_t at, std::int64_t end) const noexcept {
     const std::int64_t here = std::min(end, at + kPiece);
     return row_ == 0 ? here : std::min(here, at + row_ - at % row_);
@@ -72,7 +79,7 @@ class Chain {
     std::array<Source, ops::kMostChainInputs + ops::kMostChainSteps> sources = sources_;
     for (std::size_t i = 0; i < steps_; ++i) {
       sources[inputs_ + i] =
-          out_[i] != nullptr ? Source{out_[i], 0, true} : Source{between[i], 0, false};
+          out_[i] != nullptr ? Source{.data = out_[i]} : Source{.data = between[i], .moves = false};
     }
     for (std::int64_t at = begin; at < end;) {
       const std::int64_t next = end_of_piece(at, end);
@@ -90,7 +97,7 @@ class Chain {
     }
   }
 
-  std::int64_t count_, row_ = 0;  // row_: the shortest input that is repeated; 0: none is
+  std::int64_t count_, row_ = 0;  // row_: what no piece reaches beyond; 0: nothing
   std::size_t inputs_ = 0, steps_ = 0;
   std::array<Source, ops::kMostChainInputs + ops::kMostChainSteps> sources_{};
   std::array<ChainStep, ops::kMostChainSteps> step_{};
