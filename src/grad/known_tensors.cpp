@@ -50,9 +50,9 @@ NodeId KnownTensors::find(Handle handle) const noexcept {
 NodeId KnownTensors::find(Handle handle, const Operand& operand) {
   const NodeId named = find(handle);
   if (named != kConstantNode) return named;
-  const Place place = place_of(operand);
-  const auto found = places_.find(place.storage);
+  const auto found = places_.find(operand.memory.data().data());
   if (found == places_.end()) return kConstantNode;
+  const Place place = place_of(operand);
   // The last first: it is the one that comes after the others on the tape.
   for (auto each = found->second.rbegin(); each != found->second.rend(); ++each) {
     if (each->place != place) continue;

@@ -76,6 +76,8 @@ void TapeBody::began(const ops::OpCall& call) {
   pending_.slots.clear();
   pending_.storages.clear();
   if (known_.empty() || call.context().id() != context_.id()) return;
+  make_room(pending_.slots, call.inputs() + 1);  // arithmetic: and most have one result
+  make_room(pending_.storages, call.inputs());
   // Of every call, noted or not: it may make an operand dense, which is found by its name then.
   bool watched = false;
   for (std::size_t i = 0; i < call.inputs(); ++i) {
