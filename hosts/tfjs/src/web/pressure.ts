@@ -6,7 +6,9 @@
 //   a heavy one    two WebAssembly memories of 4 GB: in V8 a full collection
 //
 // A push does not always collect what it should, so a canary is looked at after each: light, heavy, light, heavy, until
-// one has died, a few times at most. Where that never helps, it is said once, and tried again from time to time.
+// one has died, a few times at most. A light push makes V8 begin to mark: the canary of the heavy one after it is let go
+// before, or it would be marked as alive, and one more full collection be needed. Where pressing never helps, it is said
+// once, and tried again from time to time.
 import type { Sentinels } from './sentinels';
 
 const MB = 2 ** 20;
@@ -33,6 +35,8 @@ function pushHeavily(): void {
   new WebAssembly.Memory({ initial: WASM_PAGES, maximum: WASM_PAGES });
   new WebAssembly.Memory({ initial: WASM_PAGES, maximum: WASM_PAGES });
 }
+
+const ROUND = [pushLightly, pushHeavily];
 
 /** What forcing has come to, for people and tests. */
 export interface PressureReading {
@@ -72,19 +76,24 @@ export class Pressure {
   }
 
   private push(most: number): boolean {
-    for (let i = 0; i < most; i++) {
-      const canary = this.sentinels.canary();
-      if (canary === undefined) return false; // too many in one job: none is left to tell
-      this.reading.pushes++;
-      try {
-        if (i % 2 === 0) pushLightly();
-        else pushHeavily();
-      } catch {
-        // No room for it: the canary says whether it was enough.
-      }
-      if (canary.deref() === undefined) return true;
+    for (let done = 0; done < most; done += ROUND.length) {
+      const pushes = ROUND.slice(0, most - done);
+      const canaries = pushes.map(() => this.sentinels.canary());
+      if (pushes.some((push, i) => this.diesOf(push, canaries[i]))) return true;
     }
     return false;
+  }
+
+  /** Without a canary, after too many in one job, nobody could tell. */
+  private diesOf(push: () => void, canary: WeakRef<object> | undefined): boolean {
+    if (canary === undefined) return false;
+    this.reading.pushes++;
+    try {
+      push();
+    } catch {
+      // No room for it: the canary says whether it was enough.
+    }
+    return canary.deref() === undefined;
   }
 
   private failed(): void {

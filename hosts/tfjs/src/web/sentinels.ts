@@ -20,7 +20,7 @@ import type { Tensor } from '../engine/tfjs';
 
 const FIRST_STOCK = 8192;
 const MOST = 1 << 16;
-const CANARIES = 64;
+const CANARIES = 128;
 const YOUNGEST = 8;
 /** Sentinels made in one job: about a millisecond. */
 const SLICE = 1024;

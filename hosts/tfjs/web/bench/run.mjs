@@ -1,4 +1,4 @@
-// Figures of ebb-tfjs/web in Chromium, ratios in one run: npm run bench:web [backends]
+// Figures of ebb-tfjs/web in Chromium, ratios in one run: node web/bench/run.mjs [backends [pauses,good,careless]]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,8 @@ const GOOD_CODE = [
   { name: 'add', figure: 'a small add, reclaim on / without Ebb', calls: 400, goal: 1.1 },
   { name: 'step', figure: 'a train step, reclaim on / without Ebb', calls: 5, goal: 1.03 },
 ];
+/** 480 MB. */
+const PAUSE_ROUNDS = 60;
 const HEAPS = [
   { heap: 20, goal: 5 },
   { heap: 100, goal: 150 },
@@ -72,36 +74,43 @@ async function goodCode(backend, { name, figure, calls, goal }) {
   for (const { page } of pages) await page.close();
 }
 
-/** The longest of nine, in the middle of some runs: ours, and the browser's own part. */
+/** Of three runs the middle one: what Ebb makes a careless program wait, and what a page without it waits for V8. */
 async function pauses(backend, { heap, goal }) {
-  const runs = [];
-  for (let i = 0; i < RUNS; i++) runs.push(await run('pauses', { backend, heap, turns: 9 }));
-  const longest = (name) => median(runs.map((one) => Math.max(...one[name])));
-  const usual = (name) => median(runs.map((one) => median(one[name])));
-  const [ours, peer] = [longest('ours'), longest('browsers')];
-  add(
-    `${backend}: longest pause beside ${heap} MB / the browser's own`,
-    'ms',
-    ours,
-    peer,
-    ours,
+  const ours = [];
+  const bare = [];
+  const loop = { backend, heap, budget: BUDGET, rounds: PAUSE_ROUNDS, wait: 'timeout', turns: 9 };
+  for (let i = 0; i < RUNS; i++) {
+    ours.push(await run('pauses', loop));
+    bare.push(await run('barePauses', { heap, turns: 9 }));
+  }
+  const { asked, worked, pushes } = ours[0].pressure;
+  console.log(`     beside ${heap} MB: ${worked} of ${asked} collections worked, ${pushes} pushes`);
+  const longest = (runs, name) => median(runs.map((one) => Math.max(...[one[name]].flat())));
+  const usual = (runs, name) => median(runs.map((one) => median(one[name])));
+  const row = (figure, mine, browsers, limit) =>
+    add(`${backend}: ${figure} beside ${heap} MB`, 'ms', mine, browsers, mine, limit);
+  row(
+    'longest pause of a careless loop / longest bare full collection',
+    longest(ours, 'longest'),
+    longest(bare, 'full'),
     goal,
   );
-  add(
-    `${backend}: usual pause beside ${heap} MB / the browser's own`,
-    'ms',
-    usual('ours'),
-    usual('browsers'),
-    usual('ours'),
-    goal,
+  row(
+    'a collection asked for / a bare full one',
+    usual(ours, 'asked'),
+    usual(bare, 'full'),
+    Infinity,
   );
+  const young = usual(bare, 'young');
+  console.log(`     a bare collection of young objects: ${round(young)} ms`);
 }
 
 const backends = process.argv[2]?.split(',') ?? ['webgpu', 'webgl'];
+const parts = process.argv[3]?.split(',') ?? ['pauses', 'good', 'careless'];
 for (const backend of backends) {
-  for (const heap of HEAPS) await pauses(backend, heap);
-  for (const one of GOOD_CODE) await goodCode(backend, one);
-  await careless(backend);
+  if (parts.includes('pauses')) for (const heap of HEAPS) await pauses(backend, heap);
+  if (parts.includes('good')) for (const one of GOOD_CODE) await goodCode(backend, one);
+  if (parts.includes('careless')) await careless(backend);
 }
 await browser.close();
 server.close();

@@ -36,14 +36,15 @@ export function residentBytes(pid) {
   return bytesOf(pid, 'VmRSS');
 }
 
-/** What a process has before `work`, the most that it has while it runs, and what comes of it. */
+/** The most that a process has while `work` runs, in the first half of the time and in the second; and what comes of it. */
 export async function mostResident(pid, work) {
-  const before = residentBytes(pid);
-  let most = before;
-  const timer = setInterval(() => (most = Math.max(most, residentBytes(pid))), 50);
+  const seen = [residentBytes(pid)];
+  const timer = setInterval(() => seen.push(residentBytes(pid)), 50);
   try {
     const result = await work();
-    return { before, most, result };
+    const half = Math.ceil(seen.length / 2);
+    const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+    return { first: most(seen.slice(0, half)), then: most(seen.slice(half)), result };
   } finally {
     clearInterval(timer);
   }

@@ -143,6 +143,21 @@ test('where pressing does not help nobody is asked, and it is said once', async 
   assert.equal(pressure.reading.asked, 3, 'given up after three');
 });
 
+test('the canary of a heavy push is let go before the light one, by which marking begins', () => {
+  const taken = [];
+  const alive = {};
+  const canaries = [
+    { deref: () => (taken.push('looked at'), alive) },
+    { deref: () => undefined },
+    { deref: assert.fail },
+  ];
+  const canary = () => (taken.push('let go'), canaries.shift());
+  const pressure = new Pressure({ canary, ask: () => taken.push('asked') }, assert.fail);
+  assert.equal(pressure.collect(true), true);
+  assert.deepEqual(taken, ['let go', 'let go', 'looked at', 'asked']);
+  assert.equal(pressure.reading.pushes, 2);
+});
+
 test('a job with no canary left collects nothing', () => {
   const pressure = new Pressure({ canary: () => undefined, ask: assert.fail }, assert.fail);
   assert.equal(pressure.collect(true), false);
