@@ -1,6 +1,7 @@
 #include "backends/cpu/kernels/blocks.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/cpu/parallel.hpp"
 
@@ -47,11 +48,13 @@ struct Strip {
   bool add;
   const Finish* finish;  // null: later, or there is none
   const float* bias;     // of the panel; null: there is none
+  const float* ahead;    // what is fetched meanwhile: a little in each turn
+  Index ahead_step;
 };
 
-HWY_INLINE Floats within(const Finish& finish, Floats sum) {
+HWY_INLINE Floats within(const Limits& limits, Floats sum) {
   const Lanes d;
-  const Floats least = hn::Set(d, finish.least), most = hn::Set(d, finish.most);
+  const Floats least = hn::Set(d, limits.least), most = hn::Set(d, limits.most);
   return hn::IfThenElse(hn::Lt(sum, least), least, hn::IfThenElse(hn::Gt(sum, most), most, sum));
 }
 
@@ -62,12 +65,12 @@ HWY_INLINE void store_half(const Strip& s, Floats sum, float* to, const float* b
   if (HWY_LIKELY(columns >= lanes)) {
     if (s.add) sum = hn::Add(hn::LoadU(d, to), sum);
     if (bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, bias));
-    hn::StoreU(s.finish != nullptr ? within(*s.finish, sum) : sum, d, to);
+    hn::StoreU(s.finish != nullptr ? within(s.finish->limits, sum) : sum, d, to);
   } else if (columns > 0) {
     const auto some = static_cast<std::size_t>(columns);
     if (s.add) sum = hn::Add(LoadSome(d, to, some), sum);
     if (bias != nullptr) sum = hn::Add(sum, LoadSome(d, bias, some));
-    StoreSome(s.finish != nullptr ? within(*s.finish, sum) : sum, d, to, some);
+    StoreSome(s.finish != nullptr ? within(s.finish->limits, sum) : sum, d, to, some);
   }
 }
 
@@ -90,8 +93,11 @@ void multiply_strip(const Strip& s) {
   Floats n0 = a0, n1 = a0, p0 = a0, p1 = a0, q0 = a0, q1 = a0;
   const float* left = s.left;
   const float* right = s.right;
+  const float* ahead = s.ahead;
   const Index row = s.row;
   for (Index k = 0; k < s.inner; ++k, left += s.column, right += s.right_row) {
+    __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
+    ahead += s.ahead_step;
     const Floats r0 = hn::LoadU(d, right);
     const Floats r1 = hn::LoadU(d, right + lanes);
     const auto add = [&](int i, Floats& x0, Floats& x1) HWY_ATTR {
@@ -134,13 +140,17 @@ void multiply_rows(const Strip& s, Index rows) {
   multiply_strip<kCount>(s);
 }
 
-// In strips of nearly as many rows each: a strip of a few takes as long as one of many.
+// In strips of nearly as many rows each: a strip of a few takes as long as one of many. Each of them fetches
+// its share of the panel that comes next, which may be far away: weights are read once in a run.
 void multiply_panel(Strip s, Index rows) {
-  for (Index strips = (rows + kStrip - 1) / kStrip; strips > 0; --strips) {
+  Index strips = (rows + kStrip - 1) / kStrip;
+  s.ahead_step = s.ahead == s.right ? 0 : panel_columns() / strips + 1;
+  for (; strips > 0; --strips) {
     const Index here = (rows + strips - 1) / strips;
     multiply_rows<kStrip>(s, here);
     s.left += here * s.row;
     s.out += here * s.out_row;
+    s.ahead += s.inner * s.ahead_step;
     rows -= here;
   }
 }
@@ -152,10 +162,12 @@ void multiply_tile(const Tile& t) {
     const Finish* finish = k + blocks::kBlock < t.inner ? nullptr : t.finish;
     const float* bias = finish == nullptr ? nullptr : finish->bias;
     for (Index j = 0; j < t.columns; j += panel) {
+      const float* right = t.right + (packed ? j * t.inner + k * panel : k * t.right_row + j);
+      const bool last = !packed || j + panel >= t.columns;
       multiply_panel({.left = t.left.at + k * t.left.column,
                       .row = t.left.row,
                       .column = t.left.column,
-                      .right = t.right + (packed ? j * t.inner + k * panel : k * t.right_row + j),
+                      .right = right,
                       .right_row = packed ? panel : t.right_row,
                       .out = t.out + j,
                       .out_row = t.out_row,
@@ -163,7 +175,9 @@ void multiply_tile(const Tile& t) {
                       .columns = std::min(panel, t.columns - j),
                       .add = t.add || k > 0,
                       .finish = finish,
-                      .bias = bias == nullptr ? nullptr : bias + j},
+                      .bias = bias == nullptr ? nullptr : bias + j,
+                      .ahead = last ? right : right + panel * t.inner,
+                      .ahead_step = 0},
                      t.rows);
     }
   }
@@ -209,24 +223,55 @@ void blocks::pack_together(const Packing& whole) {
 
 namespace {
 
-// Parts of fewer floating-point operations than this are not worth another thread.
-constexpr double kPartFlops = 4e6;
-
-// Tiles of rows, and of columns too where those are few.
+// The result in parts that are as large as each other: one for each thread.
 struct Shares {
   using Index = blocks::Index;
   Index rows, columns;  // of a part
   Index down, across;   // parts
 
-  Shares(const blocks::Tile& whole, Index wanted)
-      : columns(whole.columns), down(parts(whole.rows, blocks::kRows)) {
-    rows = parts(whole.rows, down);  // as many in each
-    const Index split = (wanted + down - 1) / down;
-    if (split > 1) columns = blocks::rounded((whole.columns + split - 1) / split);
+  Shares(const blocks::Tile& whole, Index threads) {
+    double least = std::numeric_limits<double>::infinity();
+    for (Index split = 1; split <= threads; ++split) {
+      if (threads % split != 0) continue;
+      const Index high = parts(whole.rows, threads / split);
+      const Index wide = blocks::rounded(parts(whole.columns, split));
+      // What is read once costs as much as some products do.
+      const double cost = static_cast<double>(high) * static_cast<double>(wide) +
+                          16.0 * static_cast<double>(high + wide);
+      if (cost >= least) continue;
+      least = cost;
+      rows = high;
+      columns = wide;
+    }
+    down = parts(whole.rows, rows);
     across = parts(whole.columns, columns);
   }
   static Index parts(Index all, Index one) noexcept { return (all + one - 1) / one; }
 };
+
+// Rows [row, row + rows) and columns [column, column + columns) of a product, in tiles.
+void multiply_part(const blocks::Tile& whole, const Shares& shares, blocks::Index row,
+                   blocks::Index column) {
+  using blocks::Index;
+  const Index end = std::min(row + shares.rows, whole.rows);
+  const Index tiles = Shares::parts(end - row, blocks::kRows);
+  const Index rows = Shares::parts(end - row, tiles);  // as many in each
+  blocks::Finish finish;
+  blocks::Tile tile = whole;
+  tile.right += column * whole.inner;
+  tile.columns = std::min(shares.columns, whole.columns - column);
+  if (whole.finish != nullptr) {
+    finish = *whole.finish;
+    if (finish.bias != nullptr) finish.bias += column;
+    tile.finish = &finish;
+  }
+  for (; row < end; row += rows) {
+    tile.left.at = whole.left.at + row * whole.left.row;
+    tile.out = whole.out + row * whole.out_row + column;
+    tile.rows = std::min(rows, end - row);
+    blocks::multiply(tile);
+  }
+}
 
 }  // namespace
 
@@ -234,26 +279,11 @@ void blocks::multiply_together(const Tile& whole) {
   const double flops = 2.0 * static_cast<double>(whole.rows) * static_cast<double>(whole.inner) *
                        static_cast<double>(whole.columns);
   const bool alone = flops < 2 * kPartFlops;
-  const Shares shares(whole, alone ? 1 : 4 * team_size());
-  const Index count = shares.down * shares.across;
-  const auto part = [&](Index row, Index column) {
-    Tile tile = whole;
-    Finish finish;
-    tile.left.at += row * whole.left.row;
-    tile.right += column * whole.inner;
-    tile.out += row * whole.out_row + column;
-    tile.rows = std::min(shares.rows, whole.rows - row);
-    tile.columns = std::min(shares.columns, whole.columns - column);
-    if (whole.finish != nullptr) {
-      finish = *whole.finish;
-      if (finish.bias != nullptr) finish.bias += column;
-      tile.finish = &finish;
-    }
-    multiply(tile);
-  };
-  parallel_for(count, alone ? count : 1, [&](Index begin, Index end) {
+  const Shares shares(whole, alone ? 1 : team_size());
+  parallel_for(shares.down * shares.across, 1, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      part(i / shares.across * shares.rows, i % shares.across * shares.columns);
+      multiply_part(whole, shares, i / shares.across * shares.rows,
+                    i % shares.across * shares.columns);
     }
   });
 }

@@ -8,7 +8,8 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+
+#include "backends/cpu/kernels/epilogue.hpp"
 
 namespace ebb::cpu::blocks {
 
@@ -18,6 +19,8 @@ using Index = std::int64_t;
 inline constexpr Index kColumns = 32;
 // How many products are summed before the sum joins the result.
 inline constexpr Index kBlock = 512;
+// Parts of fewer floating-point operations than this are not worth another thread.
+inline constexpr double kPartFlops = 4e6;
 // Rows of a tile at most: its block of the left-hand matrix stays in the second-level cache.
 inline constexpr Index kRows = 96;
 
@@ -46,12 +49,10 @@ void pack(const Packing& packing);
 // The same, shared by the team.
 void pack_together(const Packing& packing);
 
-// What is done to a sum before it is stored for the last time: a bias is added, and what is beyond the
-// limits becomes the limit. NaN stays NaN.
+// What is done to a sum before it is stored for the last time.
 struct Finish {
-  const float* bias = nullptr;  // one number for each column
-  float least = -std::numeric_limits<float>::infinity();
-  float most = std::numeric_limits<float>::infinity();
+  const float* bias = nullptr;  // one number for each column, which is added
+  Limits limits;                // then
 };
 
 // out (+)= left * right

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/epilogue.hpp"
 #include "backends/cpu/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -20,51 +19,105 @@ namespace {
 using depthwise::Pixels;
 using Index = std::int64_t;
 
-// kTaps is how many there are, or 0 where only p.taps knows. kCount of kPixels pixels are made.
-template <int kTaps, int kCount, typename Load, typename Store>
-HWY_INLINE void sum_taps(const Pixels& p, Index c, Load load, Store store) {
-  const Index taps = kTaps == 0 ? p.taps : kTaps;
-  const Index step = p.step;
+HWY_INLINE Vec within(const Limits& limits, Vec sum) {
+  const Vec least = hn::Set(Tag(), limits.least), most = hn::Set(Tag(), limits.most);
+  return hn::IfThenElse(hn::Lt(sum, least), least, hn::IfThenElse(hn::Gt(sum, most), most, sum));
+}
+
+// One pixel, whatever its window is like.
+template <typename Load, typename Store>
+HWY_INLINE void sum_one(const Pixels& p, Index c, Load load, Store store) {
+  Vec sum = p.bias == nullptr ? hn::Zero(Tag()) : load(p.bias + c);
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* x = p.data + i * p.data_row + c;
+    const float* w = p.filter + i * p.filter_row + c;
+    for (Index k = 0; k < p.columns; ++k, x += p.data_column, w += p.filter_column) {
+      sum = hn::MulAdd(load(x), load(w), sum);
+    }
+  }
+  store(sum, p.result + c);
+}
+
+// kPixels pixels. Every sum takes its taps in the same order as one pixel alone would.
+template <typename Load, typename Store>
+HWY_INLINE void sum_some(const Pixels& p, Index c, Load load, Store store) {
+  static_assert(depthwise::kPixels == 4);
+  const Index step = p.data_pixel;
   Vec s0 = p.bias == nullptr ? hn::Zero(Tag()) : load(p.bias + c);
   Vec s1 = s0, s2 = s0, s3 = s0;
-  HWY_UNROLL(9)
-  for (Index t = 0; t < taps; ++t) {
-    const Vec w = load(p.filter[t] + c);
-    const float* x = p.data[t] + c;
-    s0 = hn::MulAdd(load(x), w, s0);
-    if constexpr (kCount > 1) s1 = hn::MulAdd(load(x + step), w, s1);
-    if constexpr (kCount > 2) s2 = hn::MulAdd(load(x + 2 * step), w, s2);
-    if constexpr (kCount > 3) s3 = hn::MulAdd(load(x + 3 * step), w, s3);
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* x = p.data + i * p.data_row + c;
+    const float* from = p.filter + i * p.filter_row + c;
+    for (Index k = 0; k < p.columns; ++k, x += p.data_column, from += p.filter_column) {
+      const Vec w = load(from);
+      s0 = hn::MulAdd(load(x), w, s0);
+      s1 = hn::MulAdd(load(x + step), w, s1);
+      s2 = hn::MulAdd(load(x + 2 * step), w, s2);
+      s3 = hn::MulAdd(load(x + 3 * step), w, s3);
+    }
   }
   float* to = p.result + c;
   store(s0, to);
-  if constexpr (kCount > 1) store(s1, to + p.channels);
-  if constexpr (kCount > 2) store(s2, to + 2 * p.channels);
-  if constexpr (kCount > 3) store(s3, to + 3 * p.channels);
+  store(s1, to + p.channels);
+  store(s2, to + 2 * p.channels);
+  store(s3, to + 3 * p.channels);
 }
 
-template <int kTaps, int kCount>
-void make_pixels(const Pixels& p) {
+// The same where the windows have three columns, each one pixel on from the one before: six columns of
+// data are under all four.
+template <typename Load, typename Store>
+HWY_INLINE void slide_three(const Pixels& p, Index c, Load load, Store store) {
+  const Index step = p.data_column;
+  Vec s0 = p.bias == nullptr ? hn::Zero(Tag()) : load(p.bias + c);
+  Vec s1 = s0, s2 = s0, s3 = s0;
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* x = p.data + i * p.data_row + c;
+    const float* from = p.filter + i * p.filter_row + c;
+    const Vec w0 = load(from), w1 = load(from + p.filter_column),
+              w2 = load(from + 2 * p.filter_column);
+    const Vec x0 = load(x), x1 = load(x + step), x2 = load(x + 2 * step);
+    const Vec x3 = load(x + 3 * step), x4 = load(x + 4 * step), x5 = load(x + 5 * step);
+    s0 = hn::MulAdd(x2, w2, hn::MulAdd(x1, w1, hn::MulAdd(x0, w0, s0)));
+    s1 = hn::MulAdd(x3, w2, hn::MulAdd(x2, w1, hn::MulAdd(x1, w0, s1)));
+    s2 = hn::MulAdd(x4, w2, hn::MulAdd(x3, w1, hn::MulAdd(x2, w0, s2)));
+    s3 = hn::MulAdd(x5, w2, hn::MulAdd(x4, w1, hn::MulAdd(x3, w0, s3)));
+  }
+  float* to = p.result + c;
+  store(s0, to);
+  store(s1, to + p.channels);
+  store(s2, to + 2 * p.channels);
+  store(s3, to + 3 * p.channels);
+}
+
+// Calls sum(c, load, store) for each vector of channels.
+template <typename Sum>
+HWY_INLINE void for_channels(const Pixels& p, Sum sum) {
   const Tag d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Index c = 0;
   for (; c + lanes <= p.channels; c += lanes) {
-    sum_taps<kTaps, kCount>(
-        p, c, [&](const float* from) HWY_ATTR { return hn::LoadU(d, from); },
-        [&](Vec sum, float* to) HWY_ATTR { hn::StoreU(sum, d, to); });
+    sum(
+        c, [&](const float* from) HWY_ATTR { return hn::LoadU(d, from); },
+        [&](Vec made, float* to) HWY_ATTR { hn::StoreU(within(p.limits, made), d, to); });
   }
   if (c == p.channels) return;
   const auto rest = static_cast<std::size_t>(p.channels - c);
-  sum_taps<kTaps, kCount>(
-      p, c, [&](const float* from) HWY_ATTR { return LoadSome(d, from, rest); },
-      [&](Vec sum, float* to) HWY_ATTR { StoreSome(sum, d, to, rest); });
+  sum(
+      c, [&](const float* from) HWY_ATTR { return LoadSome(d, from, rest); },
+      [&](Vec made, float* to) HWY_ATTR { StoreSome(within(p.limits, made), d, to, rest); });
 }
 
-void make_some(const Pixels& p, bool all) {
-  const bool nine = p.taps == 9;
-  if (all)
-    return nine ? make_pixels<9, depthwise::kPixels>(p) : make_pixels<0, depthwise::kPixels>(p);
-  return nine ? make_pixels<9, 1>(p) : make_pixels<0, 1>(p);
+void make_one(const Pixels& p) {
+  for_channels(p, [&](Index c, auto load, auto store) HWY_ATTR { sum_one(p, c, load, store); });
+}
+
+void make_some(const Pixels& p) {
+  if (p.columns == 3 && p.data_pixel == p.data_column) {
+    for_channels(p,
+                 [&](Index c, auto load, auto store) HWY_ATTR { slide_three(p, c, load, store); });
+  } else {
+    for_channels(p, [&](Index c, auto load, auto store) HWY_ATTR { sum_some(p, c, load, store); });
+  }
 }
 
 }  // namespace
@@ -75,61 +128,88 @@ HWY_AFTER_NAMESPACE();
 namespace ebb::cpu {
 namespace {
 
-using depthwise::kMostTaps;
 using depthwise::kPixels;
 using depthwise::Pixels;
 using Index = std::int64_t;
 
+HWY_EXPORT(make_one);
 HWY_EXPORT(make_some);
+
+// Windows of more taps are oneDNN's.
+constexpr Index kMostTaps = 49;
+
+// The taps of a window that lie over data, along one axis.
+struct Taps {
+  Index first, end;
+  Index at;  // where the first of them is
+
+  Taps(const ops::Windows& w, std::size_t axis, Index out) {
+    const Index start = out * w.stride[axis] - w.before[axis], step = w.dilation[axis];
+    first = start < 0 ? std::min((-start + step - 1) / step, w.size[axis]) : 0;
+    end = std::clamp((w.in[axis] - start + step - 1) / step, first, w.size[axis]);
+    at = first == end ? 0 : start + first * step;
+  }
+  Index count() const noexcept { return end - first; }
+};
 
 class Row {
  public:
-  Row(const ops::Convolution& c, const DepthwiseOperands& at, Index row)
-      : w_(c.windows), at_(at), channels_(c.in_channels) {
-    image_ = row / w_.out[0];
-    top_ = row % w_.out[0] * w_.stride[0] - w_.before[0];
+  Row(const ops::Convolution& c, const DepthwiseOperands& at, Index row, Limits limits)
+      : w_(c.windows),
+        at_(at),
+        channels_(c.in_channels),
+        limits_(limits),
+        rows_(w_, 0, row % w_.out[0]) {
+    data_ = at.data + (row / w_.out[0] * w_.in[0] + rows_.at) * w_.in[1] * channels_;
+    filter_ = at.filter + rows_.first * w_.size[1] * channels_;
+    const Index stride = w_.stride[1], room = w_.in[1] + w_.before[1] - w_.reach(1);
+    inside_ = std::clamp<Index>((w_.before[1] + stride - 1) / stride, 0, w_.out[1]);
+    outside_ = room < 0 ? 0 : std::min(room / stride + 1, w_.out[1]);
   }
 
   void make(float* result) const {
-    const auto make = HWY_DYNAMIC_DISPATCH(make_some);
+    const auto one = HWY_DYNAMIC_DISPATCH(make_one), some = HWY_DYNAMIC_DISPATCH(make_some);
+    const Pixels first = under(inside_, result);
     for (Index x = 0; x < w_.out[1];) {
-      const bool all = x + kPixels <= w_.out[1] && is_inside(x) && is_inside(x + kPixels - 1);
-      const Pixels pixels = under(x, result + x * channels_);
-      make(pixels, all);
-      x += all ? kPixels : 1;
+      if (x >= inside_ && x + kPixels <= outside_) {
+        Pixels pixels = first;
+        pixels.data += (x - inside_) * pixels.data_pixel;
+        pixels.result += (x - inside_) * pixels.channels;
+        some(pixels);
+        x += kPixels;
+      } else {
+        one(under(x, result));
+        ++x;
+      }
     }
   }
 
  private:
-  Index left_of(Index x) const noexcept { return x * w_.stride[1] - w_.before[1]; }
-  bool is_inside(Index x) const noexcept {
-    return left_of(x) >= 0 && left_of(x) + w_.reach(1) <= w_.in[1];
-  }
-
-  // The taps of the window at `x` that lie over data.
   Pixels under(Index x, float* result) const {
-    Pixels made;
-    made.taps = 0;
-    made.step = w_.stride[1] * channels_;
-    made.bias = at_.bias;
-    made.result = result;
-    made.channels = channels_;
-    for (Index i = 0; i < w_.size[0]; ++i) {
-      const Index y = top_ + i * w_.dilation[0];
-      if (y < 0 || y >= w_.in[0]) continue;
-      for (Index k = 0; k < w_.size[1]; ++k) {
-        const Index column = left_of(x) + k * w_.dilation[1];
-        if (column < 0 || column >= w_.in[1]) continue;
-        made.data[made.taps] = at_.data + ((image_ * w_.in[0] + y) * w_.in[1] + column) * channels_;
-        made.filter[made.taps++] = at_.filter + (i * w_.size[1] + k) * channels_;
-      }
-    }
-    return made;
+    const Taps columns(w_, 1, x);
+    return {.data = data_ + columns.at * channels_,
+            .filter = filter_ + columns.first * channels_,
+            .rows = rows_.count(),
+            .columns = columns.count(),
+            .data_row = w_.dilation[0] * w_.in[1] * channels_,
+            .data_column = w_.dilation[1] * channels_,
+            .filter_row = w_.size[1] * channels_,
+            .filter_column = channels_,
+            .data_pixel = w_.stride[1] * channels_,
+            .bias = at_.bias,
+            .result = result + x * channels_,
+            .channels = channels_,
+            .limits = limits_};
   }
 
   const ops::Windows& w_;
   const DepthwiseOperands& at_;
-  Index channels_, image_, top_;
+  Index channels_;
+  Limits limits_;
+  Taps rows_;
+  const float* data_;  // of the first of these rows
+  const float* filter_;
+  Index inside_, outside_;  // pixels [inside_, outside_) have their whole window over data
 };
 
 }  // namespace
@@ -144,13 +224,14 @@ void run_depthwise(const ops::Convolution& c, const DepthwiseOperands& operands,
                    ops::Activation activation) {
   const ops::Windows& w = c.windows;
   const Index row = w.out[1] * c.out_channels;
+  const std::optional<Limits> limits = limits_of(activation);
   // Rows of fewer multiplications than this are not worth the team.
   const Index grain = 500'000 / (row * w.size[0] * w.size[1] + 1) + 1;
   parallel_for(w.batch * w.out[0], grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       float* result = operands.result + i * row;
-      Row(c, operands, i).make(result);
-      activate(activation, c.epilogue.alpha, result, row);
+      Row(c, operands, i, limits.value_or(Limits{})).make(result);
+      if (!limits) activate(activation, c.epilogue.alpha, result, row);
     }
   });
 }

@@ -2,6 +2,7 @@
 // pixels of the result at a time, and bias and activation before a row leaves the cache.
 #pragma once
 
+#include "backends/cpu/kernels/epilogue.hpp"
 #include "ops/params/convolutions.hpp"
 
 namespace ebb::cpu {
@@ -21,18 +22,21 @@ void run_depthwise(const ops::Convolution& convolution, const DepthwiseOperands&
 
 namespace depthwise {
 
-inline constexpr std::int64_t kMostTaps = 49;
 inline constexpr std::int64_t kPixels = 4;  // at a time, where all of them lie under the same taps
 
-// Some pixels of the result, side by side.
+// Some pixels of the result, side by side, and the taps of their windows that lie over data. Steps are
+// from one element of the same channel to the next.
 struct Pixels {
-  const float* data[kMostTaps];  // of the first pixel
-  const float* filter[kMostTaps];
-  std::int64_t taps;
-  std::int64_t step;  // in the data, from one pixel to the next
-  const float* bias;
+  const float* data;  // under the first tap of the first pixel
+  const float* filter;
+  std::int64_t rows, columns;  // of taps
+  std::int64_t data_row, data_column;
+  std::int64_t filter_row, filter_column;
+  std::int64_t data_pixel;  // from one pixel's tap to the next one's
+  const float* bias;        // or null
   float* result;
   std::int64_t channels;
+  Limits limits;
 };
 
 }  // namespace depthwise

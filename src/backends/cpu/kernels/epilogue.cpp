@@ -39,6 +39,19 @@ void for_each_with(const Shape& shape, float* result, const Broadcast& operand, 
 
 }  // namespace
 
+std::optional<Limits> limits_of(Activation activation) noexcept {
+  switch (activation) {
+    case Activation::kLinear:
+      return Limits{};
+    case Activation::kRelu:
+      return Limits{.least = 0};
+    case Activation::kRelu6:
+      return Limits{.least = 0, .most = 6};
+    default:
+      return std::nullopt;
+  }
+}
+
 bool is_per_column(const Broadcast& operand, const Shape& result) noexcept {
   const std::size_t last = result.rank() - 1;
   for (std::size_t axis = 0; axis < last; ++axis) {

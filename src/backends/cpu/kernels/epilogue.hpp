@@ -2,9 +2,20 @@
 // not used for activations: its relu and clip turn NaN into a number.
 #pragma once
 
+#include <limits>
+#include <optional>
+
 #include "ops/fused.hpp"
 
 namespace ebb::cpu {
+
+// What is beyond them becomes them. NaN stays NaN.
+struct Limits {
+  float least = -std::numeric_limits<float>::infinity();
+  float most = std::numeric_limits<float>::infinity();
+};
+// An activation that is no more than limits, as them; none: it is more.
+std::optional<Limits> limits_of(ops::Activation activation) noexcept;
 
 // Adds the bias (unless `bias_done`) and applies the activation to output 0.
 void apply_epilogue(ops::OpCall& call, const ops::Epilogue& epilogue, bool bias_done);

@@ -90,7 +90,7 @@ bool multiplied_small(OpCall& call, const Product& p, bool bias) {
       flops > kSmallFlops) {
     return false;
   }
-  const blocks::Finish finish{.bias = bias ? call.in<float>(2) : nullptr};
+  const blocks::Finish finish{.bias = bias ? call.in<float>(2) : nullptr, .limits = {}};
   blocks::multiply(
       {.left = {call.in<float>(0), p.transpose_a ? 1 : p.inner, p.transpose_a ? p.rows : 1},
        .right = call.in<float>(1),

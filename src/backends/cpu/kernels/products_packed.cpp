@@ -8,7 +8,6 @@
 namespace ebb::cpu {
 namespace {
 
-using ops::Activation;
 using ops::OpCall;
 
 static_assert(ops::kPanelColumns == blocks::kColumns);
@@ -24,21 +23,14 @@ void pack_matrix(OpCall& call) {
        .to = call.out<float>(0)});
 }
 
-// Whether the activation is no more than limits.
-bool limits_of(Activation activation, blocks::Finish& finish) {
-  if (activation == Activation::kLinear) return true;
-  if (activation != Activation::kRelu && activation != Activation::kRelu6) return false;
-  finish.least = 0;
-  if (activation == Activation::kRelu6) finish.most = 6;
-  return true;
-}
-
 void multiply_packed(OpCall& call) {
   const auto& p = call.params<ops::PackedProduct>();
   const bool bias = p.epilogue.bias.given && is_per_column(p.epilogue.bias, call.output(0).shape);
-  blocks::Finish finish{.bias = bias ? call.in<float>(2) : nullptr};
+  blocks::Finish finish{.bias = bias ? call.in<float>(2) : nullptr, .limits = {}};
   // An activation comes after the bias.
-  const bool whole = bias == p.epilogue.bias.given && limits_of(p.epilogue.activation, finish);
+  const auto limits = limits_of(p.epilogue.activation);
+  const bool whole = bias == p.epilogue.bias.given && limits.has_value();
+  if (whole) finish.limits = *limits;
   blocks::multiply_together({.left = {call.in<float>(0), p.inner, 1},
                              .right = call.in<float>(1),
                              .out = call.out<float>(0),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <vector>
@@ -125,6 +126,34 @@ TEST(Blocks, TakeOperandsThatLieTurned) {
     expect_product({13, 600, 37, false, true});
     expect_product({13, 600, 37, true, true});
   });
+}
+
+// By rows or by columns, each thread a part, with a bias and limits.
+TEST(Blocks, AreSharedByTheTeam) {
+  for (const Case& c : {Case{700, 90, 70}, {49, 530, 300}, {196, 300, 130}, {5, 2000, 500}}) {
+    SCOPED_TRACE(name_of(c));
+    const Floats left = small_numbers(c.rows * c.inner, 1);
+    const Floats right = small_numbers(c.inner * c.columns, 2), bias = small_numbers(c.columns, 3);
+    const Floats panels = packed(c, right, true), plain = product(c, left, right);
+    Floats out(static_cast<std::size_t>(c.rows * c.columns), kUntouched);
+    const Finish finish{.bias = bias.data(), .limits = {.least = -20, .most = 30}};
+    multiply_together({.left = matrix_of(left, c.rows, c.inner, false),
+                       .right = panels.data(),
+                       .out = out.data(),
+                       .out_row = c.columns,
+                       .rows = c.rows,
+                       .inner = c.inner,
+                       .columns = c.columns,
+                       .finish = &finish});
+    for (Index i = 0; i < c.rows; ++i) {
+      for (Index j = 0; j < c.columns; ++j) {
+        const float sum = plain[static_cast<std::size_t>(i * (c.columns + kMargin) + j)] +
+                          bias[static_cast<std::size_t>(j)];
+        ASSERT_EQ(out[static_cast<std::size_t>(i * c.columns + j)], std::clamp(sum, -20.0F, 30.0F))
+            << i << ' ' << j;
+      }
+    }
+  }
 }
 
 TEST(Blocks, GiveTheSameBitsForVectorsOfAnyLength) {
