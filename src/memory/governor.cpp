@@ -46,6 +46,7 @@ void Governor::restart(GovernorOptions options) noexcept {
   walks_ = {};
   minor_penalty_ = minor_skips_ = 0;
   last_ = {};
+  overrun_ = Allowance(shares::kPaying);
   born_at_last_ = 0;
   for (auto* counter : {&minors_, &majors_, &total_ns_, &longest_ns_}) {
     counter->store(0, std::memory_order_relaxed);
@@ -67,7 +68,7 @@ bool Governor::may_collect(Ladder& ladder, const Request& request) {
   if (!request.can_collect) return false;
   if (request.stake == Stake::kMustFit) return true;
   if (request.born == born_at_last_) return false;  // nothing can have died
-  return ladder.ceiling() == 0 || !resting(Collection::kMajor, shares::kPaying);
+  return ladder.ceiling() == 0 || overrun_.left(options_.now());
 }
 
 bool Governor::try_minor() {
@@ -88,6 +89,7 @@ std::optional<std::uint64_t> Governor::run(Ladder& ladder, Collection kind, std:
   longest_ns_.store(std::max(cost, longest_ns_.load(std::memory_order_relaxed)),
                     std::memory_order_relaxed);
   last(kind) = {.end = options_.now(), .cost = cost};
+  overrun_.spend(cost, last(kind).end);
   born_at_last_ = born;
   const std::uint64_t found = ladder.drain();
   growth_.collected(kind, before, ladder.live(), start, cost);

@@ -14,6 +14,21 @@ void lower(std::atomic<std::uint64_t>& value, std::uint64_t to) noexcept {
 
 }  // namespace
 
+// ---- an allowance
+
+bool Allowance::left(std::uint64_t now) noexcept {
+  nanoseconds_ = std::min(nanoseconds_ + share_ * static_cast<double>(now - counted_), most_);
+  counted_ = now;
+  return nanoseconds_ >= 0;
+}
+
+void Allowance::spend(std::uint64_t cost, std::uint64_t now) noexcept {
+  left(std::max(counted_, now - std::min(cost, now)));
+  nanoseconds_ -= (1 - share_) * static_cast<double>(cost);
+  counted_ = now;
+  most_ = std::max(kSaved * static_cast<double>(cost), most_ / 2);
+}
+
 // ---- growth
 
 void GrowthPacing::restart(const Options& options) noexcept {

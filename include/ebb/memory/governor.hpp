@@ -16,8 +16,9 @@
 //   kBudget   a soft budget. While what is reachable fits the budget, collections are tried without
 //             a ration. Once a major one could not get below the budget, the device is in an
 //             overrun: it gets a ceiling of 1.5 x what is reachable, up to which nothing is done
-//             for it. At the ceiling collecting may take a quarter of the time; where that is used
-//             up the ceiling yields. The overrun is over when what is needed fits the budget.
+//             for it. At the ceiling collecting may take a quarter of the time, of which a short
+//             collection leaves something to a long one; where that is used up the ceiling yields.
+//             The overrun is over when what is needed fits the budget.
 //
 // A collection pays if it brings back at least a sixteenth of the budget or makes the request fit
 // with nothing less. After a minor one that does not pay, the next climbs skip the minor rung,
@@ -134,7 +135,8 @@ class Governor {
   std::uint32_t minor_penalty_ = 0;  // climbs that skip the minor rung after the next poor one
   std::uint32_t minor_skips_ = 0;    // of those, still to come
   std::array<Pause, 2> last_;        // the last collection of each kind
-  std::uint64_t born_at_last_ = 0;   // bytes born when the last one ended
+  Allowance overrun_{shares::kPaying};
+  std::uint64_t born_at_last_ = 0;  // bytes born when the last one ended
   std::atomic<std::uint64_t> minors_{0}, majors_{0}, total_ns_{0}, longest_ns_{0};
 };
 

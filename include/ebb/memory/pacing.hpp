@@ -33,6 +33,25 @@ inline double rest_after(std::uint64_t cost, double share) noexcept {
   return static_cast<double>(cost) * (1 - share) / share;
 }
 
+// The time that collections may take where they are rationed by what all of them have cost. What one
+// leaves of its share the next may use, up to two of them: one that takes longer than the others
+// does not use up more than its part.
+class Allowance {
+ public:
+  explicit Allowance(double share) noexcept : share_(share) {}
+  // Whether a collection may begin. The times never go back.
+  bool left(std::uint64_t now) noexcept;
+  void spend(std::uint64_t cost, std::uint64_t now) noexcept;
+
+ private:
+  static constexpr double kSaved = 2;  // times what a collection has cost lately
+
+  double share_;
+  double nanoseconds_ = 0;
+  double most_ = 0;
+  std::uint64_t counted_ = 0;  // until then
+};
+
 class GrowthPacing {
  public:
   struct Options {

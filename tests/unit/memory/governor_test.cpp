@@ -184,6 +184,22 @@ TEST_F(GovernorTest, InAnOverrunCollectionsMayTakeAQuarterOfTheTime) {
   EXPECT_EQ(ladder.limit, ladder.needed * 3 / 2);
 }
 
+// Its own rest would be 3 x 3000.
+TEST_F(GovernorTest, InAnOverrunALongCollectionUsesWhatShortOnesHaveLeft) {
+  cost = 1000;
+  ScriptedLadder ladder;
+  climb(ladder, Stake::kBudget, 1000);  // a minor and a major one
+  clock_ns += 3 * 2000 + 4 * 2000;      // 2000 are left
+  cost = 3000;
+  ladder.needed = ladder.limit + 1;
+  EXPECT_EQ(climb(ladder, Stake::kBudget, 5000), "dMd");
+  for (const std::uint64_t rest : {999u, 1u}) {
+    clock_ns += rest;
+    ladder.needed = ladder.limit + 1;
+    EXPECT_EQ(climb(ladder, Stake::kBudget, 6000), rest == 1 ? "dmdMd" : "d");
+  }
+}
+
 TEST_F(GovernorTest, InAnOverrunNothingBornNothingCollected) {
   ScriptedLadder ladder;
   climb(ladder, Stake::kBudget, 1000);

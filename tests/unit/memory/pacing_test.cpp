@@ -112,6 +112,36 @@ TEST_F(GrowthPacingTest, TheShareOfMajorCollectionsRisesWithTheGrowthToAQuarter)
   EXPECT_NEAR(static_cast<double>(rest_at(10, false)), 190, 1);  // it found little
 }
 
+// ---- an allowance
+
+TEST(Allowance, IsBackAfterACollectionWhenThatHasTakenItsShare) {
+  Allowance quarter(0.25);
+  EXPECT_TRUE(quarter.left(1000)) << "nothing has been spent";
+  quarter.spend(100, 1100);
+  EXPECT_FALSE(quarter.left(1399));
+  EXPECT_TRUE(quarter.left(1400));
+}
+
+TEST(Allowance, WhatIsLeftIsThereForALongOneUpToTwoOfThem) {
+  Allowance quarter(0.25);
+  quarter.spend(100, 1100);
+  EXPECT_TRUE(quarter.left(1000000));  // 200 and no more
+  quarter.spend(300, 1000300);
+  EXPECT_FALSE(quarter.left(1000399));
+  EXPECT_TRUE(quarter.left(1000400));
+}
+
+TEST(Allowance, OneCheapCollectionDoesNotTakeTheSavingsOfOthers) {
+  Allowance quarter(0.25);
+  quarter.spend(100, 1100);
+  EXPECT_TRUE(quarter.left(1000000));
+  quarter.spend(1, 1000001);  // half of 200 stays
+  EXPECT_TRUE(quarter.left(1000001));
+  quarter.spend(140, 1000141);
+  EXPECT_FALSE(quarter.left(1000160));
+  EXPECT_TRUE(quarter.left(1000161));
+}
+
 // ---- idle time
 
 TEST(IdleLooksTest, ABusyProgramIsDrainedAndNowAndThenCollected) {
