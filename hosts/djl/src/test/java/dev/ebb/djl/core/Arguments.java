@@ -125,7 +125,7 @@ final class Arguments {
     }
 
     private String file() {
-        String[] some = {null, "", "/", names.folder + "/recording", names.folder + "/none/such", "\0", "%n-%p"};
+        String[] some = {null, "", "/", names.folder + "/recording", names.folder + "/none/such", names.folder + "/\0", "%n-%p"};
         String chosen = some[random.nextInt(some.length)];
         return "%n-%p".equals(chosen) ? names.folder + "/" + chosen : chosen;
     }
