@@ -2,10 +2,10 @@
 const { writeFileSync } = require('node:fs');
 const { dirname } = require('node:path');
 const jasmineCore = require('jasmine-core');
-const { Session, TIMEOUT_MS } = require('./session.cjs');
+const { Session, patient } = require('./session.cjs');
 
 const [bundle, backend, mode, output] = process.argv.slice(2);
-const { EBB_SPECS_SEED: seed, EBB_SPECS_SHARE: share } = process.env;
+const { EBB_SPECS_SEED: seed, EBB_SPECS_SHARE: share, EBB_SPECS_ONLY: only } = process.env;
 
 const session = new Session({
   backend,
@@ -13,6 +13,7 @@ const session = new Session({
   ebb: mode === 'off' ? undefined : require('..'),
   seed: seed === undefined ? undefined : Number(seed),
   share: share === undefined ? undefined : Number(share),
+  only,
 });
 globalThis.ebbSpecs = {
   backend,
@@ -27,8 +28,7 @@ globalThis.ebbSpecs = {
 async function run() {
   if (backend === 'webgpu') await (await import('../gpu/dawn.mjs')).provideWebGpu();
   const jasmine = jasmineCore.boot(true);
-  Object.assign(globalThis, { jasmine });
-  if (backend === 'webgpu') jasmine.DEFAULT_TIMEOUT_INTERVAL = TIMEOUT_MS;
+  globalThis.jasmine = backend === 'webgpu' ? patient(jasmine) : jasmine;
   const env = jasmine.getEnv();
   session.configure(env);
   require(bundle);

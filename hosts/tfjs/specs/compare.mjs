@@ -1,5 +1,5 @@
 // What the runs of a backend come to: counts for people, and what differs from the run without Ebb.
-import { excuse } from './may_differ.mjs';
+import { excuse, stoodStill } from './may_differ.mjs';
 
 let faults = 0;
 export function fault(text) {
@@ -41,9 +41,13 @@ function differences(off, other) {
   return [...names].filter((name) => off.specs[name]?.status !== other.specs[name]?.status);
 }
 
-/** On a GPU made of software what fails without Ebb may pass another time: time passes, and nothing else is at stake. */
+/**
+ * On a GPU made of software what fails without Ebb may pass another time: time passes, and nothing else is at stake. Nor is
+ * it where the GPU's clock stands still.
+ */
 export function withoutFailed(off, other) {
-  const counts = ([name]) => off.specs[name]?.status !== 'failed';
+  const stood = ({ specs }, name) => name in specs && stoodStill(name, specs[name]);
+  const counts = ([name]) => off.specs[name]?.status !== 'failed' && !stood(other, name);
   const kept = ({ specs, ...rest }) => ({
     ...rest,
     specs: Object.fromEntries(Object.entries(specs).filter(counts)),

@@ -30,6 +30,7 @@ const PLACES = {
 const CLASSES = { webgl: 'MathBackendWebGL', webgpu: 'WebGPUBackend' };
 const SHARE = Number(process.env.EBB_SPECS_SHARE ?? 1);
 const SEED = Number(process.env.EBB_SPECS_SEED ?? 4221);
+const ONLY = process.env.EBB_SPECS_ONLY ?? '';
 /** Of the specs that run, so many pass without Ebb at least; otherwise something else is wrong. */
 const MUST_PASS = 0.9;
 
@@ -85,7 +86,7 @@ async function inChromium({ backend }, mode) {
   try {
     const page = await browser.newPage();
     await page.goto(`${origin}/specs.html`);
-    const options = { backend, mode, seed: SEED, share: SHARE };
+    const options = { backend, mode, seed: SEED, share: SHARE, only: ONLY };
     await page.evaluate((given) => globalThis.beginSpecs(given), options);
     await page.addScriptTag({ url: '/specs.js' });
     await page.evaluate('runSpecs()');

@@ -1,6 +1,6 @@
 // The specs in a page: a script that is loaded before them, and called from outside.
 import jasmineRequire from 'jasmine-core/lib/jasmine-core/jasmine.js';
-import { Session, TIMEOUT_MS } from './session.cjs';
+import { Session, patient } from './session.cjs';
 
 let session;
 
@@ -11,8 +11,8 @@ globalThis.beginSpecs = async (options) => {
   session = new Session({ ...options, ebb: options.mode === 'off' ? undefined : ebb });
   const jasmine = jasmineRequire.core(jasmineRequire);
   const env = jasmine.getEnv({ suppressLoadErrors: true });
-  Object.assign(globalThis, jasmineRequire.interface(jasmine, env), { jasmine });
-  jasmine.DEFAULT_TIMEOUT_INTERVAL = TIMEOUT_MS;
+  const given = jasmineRequire.interface(jasmine, env);
+  Object.assign(globalThis, given, { jasmine: patient(jasmine) });
   session.configure(env);
   globalThis.ebbSpecs = {
     backend: options.backend,

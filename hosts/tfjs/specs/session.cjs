@@ -38,10 +38,11 @@ class Session {
   #classes = {};
 
   /**
-   * `mode`: off, on, usual, forced (run.mjs); `ebb` unless off; `share`: of the specs, drawn by `seed`.
+   * `mode`: off, on, usual, forced (run.mjs); `ebb` unless off; `share`: of the specs, drawn by `seed`; `only`: what
+   * their names contain.
    */
-  constructor({ backend, mode, ebb, seed = SEED, share = 1 }) {
-    Object.assign(this, { backend, mode, ebb, seed, share });
+  constructor({ backend, mode, ebb, seed = SEED, share = 1, only = '' }) {
+    Object.assign(this, { backend, mode, ebb, seed, share, only });
   }
 
   /** Before any spec. */
@@ -65,10 +66,11 @@ class Session {
   }
 
   configure(env) {
-    const { backend, seed, share } = this;
+    const { backend, seed, share, only } = this;
     const specFilter = (spec) => {
       const name = spec.getFullName();
-      return isOfBackend(name, backend) && (share >= 1 || drawn(name, seed, share));
+      const wanted = name.includes(only) && (share >= 1 || drawn(name, seed, share));
+      return wanted && isOfBackend(name, backend);
     };
     env.configure({ random: false, specFilter });
   }
@@ -136,4 +138,14 @@ class Session {
   }
 }
 
-module.exports = { Session, TIMEOUT_MS };
+/** jasmine, as specs on GPUs see it: one of them sets a time of its own that is too short for software. */
+function patient(jasmine) {
+  const setAtLeast = (ms) => {
+    jasmine.DEFAULT_TIMEOUT_INTERVAL = Math.max(ms, TIMEOUT_MS);
+  };
+  setAtLeast(TIMEOUT_MS);
+  const get = () => jasmine.DEFAULT_TIMEOUT_INTERVAL;
+  return Object.create(jasmine, { DEFAULT_TIMEOUT_INTERVAL: { get, set: setAtLeast } });
+}
+
+module.exports = { Session, patient };
