@@ -25,6 +25,7 @@ interface TextureManager {
   numFreeTextures: number;
   _numBytesAllocated: number;
   _numBytesFree: number;
+  releaseTexture(texture: Texture, ...how: unknown[]): void;
   readonly gpgpu: { deleteMatrixTexture(texture: object): void };
 }
 
@@ -65,9 +66,22 @@ class FreeBuffers implements FreeList {
   }
 }
 
-/** A texture does not say how large it is, so all idle ones go, or none. */
+/**
+ * A texture does not say how large it is, but the manager counts it when it is released. Where one was before anybody
+ * looked, all idle ones go. No more than must: what is deleted stays with the GPU's process until its work is done, and
+ * textures that are made anew in the meantime come on top.
+ */
 class FreeTextures implements FreeList {
-  constructor(private readonly manager: TextureManager) {}
+  private readonly sizes = new WeakMap<Texture, number>();
+
+  constructor(private readonly manager: TextureManager) {
+    const { releaseTexture } = manager;
+    manager.releaseTexture = (texture, ...how) => {
+      const before = manager._numBytesFree;
+      releaseTexture.call(manager, texture, ...how);
+      this.sizes.set(texture, manager._numBytesFree - before);
+    };
+  }
 
   get allocated(): number {
     return this.manager._numBytesAllocated;
@@ -78,29 +92,59 @@ class FreeTextures implements FreeList {
   }
 
   trim(bytes: number): number {
-    const { manager } = this;
-    const idle = manager._numBytesFree;
-    if (manager.freeTextures === null || bytes <= 0 || idle === 0) return 0;
-    for (const textures of Object.values(manager.freeTextures)) {
-      for (const { texture } of textures) manager.gpgpu.deleteMatrixTexture(texture);
-      manager.numFreeTextures -= textures.length;
+    let given = 0;
+    for (const textures of Object.values(this.manager.freeTextures ?? {})) {
+      while (given < bytes && textures.length > 0) {
+        const size = this.sizes.get(textures.at(-1) as Texture);
+        if (size === undefined) return given + this.trimAll();
+        this.delete(textures.pop() as Texture);
+        this.given(size);
+        given += size;
+      }
+    }
+    return given;
+  }
+
+  private trimAll(): number {
+    const idle = this.manager._numBytesFree;
+    for (const textures of Object.values(this.manager.freeTextures ?? {})) {
+      for (const texture of textures) this.delete(texture);
       textures.length = 0;
     }
-    manager._numBytesAllocated -= idle;
-    manager._numBytesFree = 0;
+    this.given(idle);
     return idle;
   }
+
+  private delete({ texture }: Texture): void {
+    this.manager.gpgpu.deleteMatrixTexture(texture);
+    this.manager.numFreeTextures--;
+  }
+
+  private given(bytes: number): void {
+    this.manager._numBytesAllocated -= bytes;
+    this.manager._numBytesFree -= bytes;
+  }
+}
+
+const known = new WeakMap<object, FreeList>();
+
+function knownOr(manager: object, make: () => FreeList): FreeList {
+  const list = known.get(manager) ?? make();
+  known.set(manager, list);
+  return list;
 }
 
 /** Undefined for a backend that keeps nothing, or nothing that is known. */
 export function freeListOf(backend: Backend): FreeList | undefined {
   const { bufferManager, textureManager } = backend as GpuBackend;
-  if (bufferManager?.freeBuffers instanceof Map) return new FreeBuffers(bufferManager);
-  if (typeof textureManager?._numBytesFree === 'number') return new FreeTextures(textureManager);
+  if (bufferManager?.freeBuffers instanceof Map)
+    return knownOr(bufferManager, () => new FreeBuffers(bufferManager));
+  if (typeof textureManager?._numBytesFree === 'number')
+    return knownOr(textureManager, () => new FreeTextures(textureManager));
   return undefined;
 }
 
-/** Gives back up to so many bytes of what an engine's backends keep idle; webgl gives all it has, or nothing. */
+/** Gives back so many bytes of what an engine's backends keep idle, or all there is. */
 export function trimFreeLists(engine: Engine, bytes: number): number {
   let given = 0;
   for (const backend of Object.values(engine.registry)) {

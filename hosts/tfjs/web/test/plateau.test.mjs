@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchChromium, openPage, serve } from './browsers.mjs';
-import { gpuProcess, mostResident } from './processes.mjs';
+import { gpuProcess, whileWatched } from './processes.mjs';
 
 const MB = 2 ** 20;
 const BUDGET = 100 * MB;
@@ -17,8 +17,8 @@ before(async () => {
 after(() => server?.close());
 
 async function mostOf(pid, work) {
-  const { first, then } = await mostResident(pid, work);
-  return Math.max(first, then);
+  const { most } = await whileWatched(pid, work);
+  return most();
 }
 
 for (const backend of ['webgl', 'webgpu']) {

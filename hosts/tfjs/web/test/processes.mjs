@@ -36,15 +36,17 @@ export function residentBytes(pid) {
   return bytesOf(pid, 'VmRSS');
 }
 
-/** The most that a process has while `work` runs, in the first half of the time and in the second; and what comes of it. */
-export async function mostResident(pid, work) {
-  const seen = [residentBytes(pid)];
-  const timer = setInterval(() => seen.push(residentBytes(pid)), 50);
+/** What comes of `work`, what a process had before it, and the most while it ran: between two moments, or in all. */
+export async function whileWatched(pid, work) {
+  const seen = [];
+  const look = () => seen.push({ at: Date.now(), bytes: residentBytes(pid) });
+  look();
+  const timer = setInterval(look, 50);
   try {
     const result = await work();
-    const half = Math.ceil(seen.length / 2);
-    const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
-    return { first: most(seen.slice(0, half)), then: most(seen.slice(half)), result };
+    const most = (from = 0, to = Infinity) =>
+      seen.reduce((sum, { at, bytes }) => (at >= from && at < to ? Math.max(sum, bytes) : sum), 0);
+    return { before: seen[0].bytes, most, result };
   } finally {
     clearInterval(timer);
   }

@@ -40,7 +40,9 @@ async function carelessLoop({ rounds, wait, disposing = false }) {
   let sum = tf.scalar(0);
   let expected = 0;
   let peak = 0;
+  let halfAt;
   for (let i = 0; i < rounds; i++) {
+    if (i === rounds >> 1) halfAt = Date.now();
     const filled = tf.fill([1024, 1024], i % 7);
     const more = tf.add(filled, 1);
     const mean = tf.mean(more);
@@ -52,7 +54,7 @@ async function carelessLoop({ rounds, wait, disposing = false }) {
     if (pause !== undefined && i % 5 === 4) await pause(sum);
   }
   const [got] = await sum.data();
-  return { got, expected, peak };
+  return { got, expected, peak, halfAt };
 }
 
 const programs = {
