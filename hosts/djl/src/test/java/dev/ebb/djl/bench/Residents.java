@@ -3,6 +3,8 @@ package dev.ebb.djl.bench;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import dev.ebb.djl.Ebb;
+import dev.ebb.djl.Memory;
 import dev.ebb.djl.support.Resident;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +38,7 @@ public final class Residents {
         System.out.println("resident=" + Resident.peak() / MEGABYTE);
     }
 
-    /** 200 MB that are reachable, and 2,000 times 2 MB that are not. */
+    /** 200 MB that are reachable, and 2,000 times 2 MB that are not; and the share of the time that collecting took of these. */
     private static void held(NDManager manager) {
         long before = Resident.now();
         Resident.resetPeak();
@@ -44,10 +46,16 @@ public final class Residents {
         for (int i = 0; i < HELD; i++) {
             held.add(manager.ones(TWO_MEGABYTES));
         }
+        long collecting = Ebb.memory().collectNanos();
+        long start = System.nanoTime();
         for (int i = 0; i < DROPPED; i++) {
             held.get(i % HELD).mul(2);
         }
-        System.out.println("peak=" + (Resident.peak() - before) / MEGABYTE);
+        double took = System.nanoTime() - start;
+        Memory books = Ebb.memory();
+        System.out.println("resident=" + (Resident.peak() - before) / MEGABYTE);
+        System.out.println("peak=" + books.peakLiveBytes() / MEGABYTE);
+        System.out.println("share=" + (books.collectNanos() - collecting) / took);
         System.out.println("held=" + held.size());
     }
 
