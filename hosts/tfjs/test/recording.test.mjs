@@ -351,15 +351,21 @@ test('a disk that is full ends the recording, not the program', { skip: !canMoun
   assert.equal(mounted.status, 0, String(mounted.stderr));
   try {
     const file = join(folder, 'many.cjs');
+    const out = join(disk, 'x.ebbrec');
+    // The first thousand births take 16 KB: they are there before the rest is too much.
     writeFileSync(
       file,
       `const tf = require(${JSON.stringify(join(root, 'node_modules', '@tensorflow', 'tfjs'))});
+       const { statSync } = require('node:fs');
+       const turn = () => new Promise(setImmediate);
+       const make = (count) => { for (let i = 0; i < count; i++) tf.zeros([i % 999 + 1]); };
        tf.setBackend('cpu').then(async () => {
-         for (let i = 0; i < 40000; i++) { tf.zeros([i % 999 + 1]); if (i % 999 === 0) await new Promise(setImmediate); }
+         make(999);
+         while (statSync(${JSON.stringify(out)}).size < 8192) await turn();
+         for (let i = 0; i < 40; i++) { make(999); await turn(); }
          console.log('done');
        });`,
     );
-    const out = join(disk, 'x.ebbrec');
     const { stdout, stderr, status } = run(['run', '--mode', 'full', '--out', out, file]);
     assert.equal(status, 0, stderr);
     assert.equal(stdout, 'done\n');
