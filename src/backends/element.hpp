@@ -100,7 +100,11 @@ EBB_BOTH Integer wrap(double value) noexcept {
   if (!(std::fabs(value) < 0x1p63)) {
     if (!(std::fabs(value) <= 0x1.fffffffffffffp1023)) return 0;
     value = std::fmod(value, 0x1p64);
-    if (std::fabs(value) >= 0x1p63) value -= std::copysign(0x1p64, value);
+    if (value >= 0x1p63) {
+      value -= 0x1p64;
+    } else if (value < -0x1p63) {
+      value += 0x1p64;
+    }
   }
   return static_cast<Integer>(static_cast<std::int64_t>(value));
 }

@@ -172,6 +172,19 @@ TEST(VectorRows, CastsAreThePlainOnes) {
   expect_cast<float, Float16>(DType::kFloat32, DType::kFloat16, x);
 }
 
+// UndefinedBehaviorSanitizer looks at the way there.
+TEST(Wrapped, AtTheEdgesOfWhatAnInt64Holds) {
+  const double least = -0x1p63, below = std::nextafter(0x1p63, 0);
+  EXPECT_EQ(backends::wrap<std::int64_t>(least), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(backends::wrap<std::int64_t>(-least), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(backends::wrap<std::int64_t>(below),
+            (std::int64_t{1} << 62) - 1024 + (std::int64_t{1} << 62));
+  EXPECT_EQ(backends::wrap<std::int64_t>(-0x1p64), 0);
+  EXPECT_EQ(backends::wrap<std::int32_t>(least), 0);
+  EXPECT_EQ(backends::wrap<std::int32_t>(-0x1p63 - 0x1p11), -2048);
+  EXPECT_EQ(backends::wrap<std::int32_t>(0x1p63 + 0x1p11), 2048);
+}
+
 TEST(VectorRows, EveryHalfIsWidenedAsThePlainLoopDoes) {
   std::vector<Float16> halves(65536);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i].bits = static_cast<std::uint16_t>(i);
