@@ -12,6 +12,7 @@ Planners (what works out shapes, offsets and sizes: ops, tensor, io, the devices
       size() of something that is in memory;
     - a sum with a literal or a kName: sizes are at most 2^62;
     - of text, of a hash (^), or a step from data, begin() or end().
+  So is an algorithm that multiplies or adds up by itself (std::accumulate, std::multiplies, ...).
 Books (tensor, which counts what lives beside knowing where it lies): the same for products; of sums those that have an offset, a stride, a step, an extent or a dim in them.
 Kernels and what serves them (folders of KERNELS): their operands and results exist, so that each
   position in one fits; they are not run where a result has no elements. Offences are only the
@@ -36,6 +37,8 @@ SUFFIXES = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 TEXT = re.compile(r'R"\w*\((?:.|\n)*?\)\w*"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/')
 MARK = re.compile(r"//\s*arithmetic(?P<file> of this file)?:\s*\S")
 OPERATOR = re.compile(r"(?<=\s)(?:\*|\+|\*=|\+=)(?=\s)")
+ALGORITHM = re.compile(r"\bstd::(?:accumulate|reduce|transform_reduce|inner_product|partial_sum|inclusive_scan"
+                       r"|exclusive_scan|multiplies|plus)\b")
 TAKES_MEMORY = re.compile(r"\b(?:workspace(?:<[^<>]*>)?|make|Shape|reserve|resize|assign)\s*[({]")
 
 NAME = r"(?:\w+(?:\.|->|::))*"
@@ -187,7 +190,12 @@ def offences_in(path: str, source: str) -> list[Offence]:
             text = f"{left_operand(code, operator.start())} {operator.group()} " \
                    f"{right_operand(code, operator.end())}"
             found.append(Offence(path, line, " ".join(text.split())))
-    return found
+    return found + ([] if kernel else algorithms_in(path, code, marked))
+
+
+def algorithms_in(path: str, code: str, marked: set[int]) -> list[Offence]:
+    lines = [(code.count("\n", 0, found.start()) + 1, found.group()) for found in ALGORITHM.finditer(code)]
+    return [Offence(path, line, name) for line, name in lines if line not in marked]
 
 
 def checked_files(root: Path) -> Iterator[Path]:

@@ -1,8 +1,6 @@
 #include "ops/chain.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "ops/axes.hpp"
 #include "ops/format.hpp"
@@ -132,9 +130,9 @@ bool repeats_along(const Shape& input, const Shape& result) noexcept {
 std::int64_t sharing_row(const Shape& input, const Shape& result) noexcept {
   if (input.rank() != result.rank()) return 0;
   const auto own = input.dims(), whole = result.dims();
-  const auto [one, of] = std::ranges::mismatch(own, whole);
+  const auto one = std::ranges::mismatch(own, whole).in1;
   if (!std::all_of(one, own.end(), [](std::int64_t dim) { return dim == 1; })) return 0;
-  return std::accumulate(of, whole.end(), std::int64_t{1}, std::multiplies());
+  return extent(result, static_cast<std::size_t>(one - own.begin()), result.rank());
 }
 
 bool fits_chain(const Shape& input, const Shape& result) noexcept {

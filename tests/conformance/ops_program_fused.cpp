@@ -45,6 +45,14 @@ TEST_F(FusedPrograms, TakeOneNumberForEachRow) {
   }
 }
 
+// The product of the extents after the first has no int64, though there is no element.
+TEST_F(FusedPrograms, TakeHugeExtentsOfWhatIsEmpty) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  EXPECT_GT(ops::sharing_row(Shape{0, 1, 1}, Shape{0, kHuge, kHuge}), 0);
+  EXPECT_EQ(ops::sharing_row(Shape{kHuge, 1, 1}, Shape{kHuge, kHuge, 0}), 0);
+  EXPECT_TRUE(ops::fits_chain(Shape{0, 1, 1}, Shape{0, kHuge, kHuge}));
+}
+
 TEST_F(FusedPrograms, HaveSwitches) {
   const auto f = [](const Tensors& x) -> Tensors {
     return {ops::exp(x[0] + x[0]), ops::batch_mat_mul(x[0], ops::transpose(x[0], {1, 0}))};

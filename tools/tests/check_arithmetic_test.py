@@ -27,6 +27,11 @@ class CheckArithmetic(unittest.TestCase):
         self.assert_bare("for (const auto& piece : pieces) total += piece.bytes;")
         self.assert_bare("row = width * channels * 4;", count=2)
 
+    def test_algorithms_that_multiply_or_add_are_offences(self):
+        self.assert_bare("return std::accumulate(of, whole.end(), std::int64_t{1}, std::multiplies());", count=2)
+        self.assert_fine("return std::accumulate(sums, sums + count, 0.0);", "src/backends/cpu/kernels/x.cpp")
+        self.assert_fine("// arithmetic: ones and zeroes\nauto n = std::accumulate(flags.begin(), flags.end(), 0);")
+
     def test_literals_do_not_excuse_products(self):
         self.assert_bare("step = 2 * extent;")
         self.assert_fine("last = extent + 1;")
