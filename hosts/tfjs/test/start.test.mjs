@@ -25,7 +25,7 @@ const tf = require('@tensorflow/tfjs'); require('@tensorflow/tfjs-backend-wasm')
 tf.enableProdMode();
 (async () => {
   await tf.setBackend('wasm');
-  for (let i = 0; i < 20000; i++) tf.add(tf.tensor1d([i]), 1);
+  for (let i = 0; i < 20000; i++) globalThis.last = tf.add(tf.tensor1d([i]), 1);
   console.log(tf.memory().numTensors < 15000 ? 'flat' : 'growing', process.argv.slice(2).join(' '));
 })();`;
 writeFileSync(join(project, 'app.js'), app);
