@@ -2,7 +2,7 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 
@@ -16,6 +16,7 @@ class Suite:
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)  # lines a test printed as `note: ...`
     broken: list[str] = field(default_factory=list)  # names of what failed, where they are known
+    files: list[str] = field(default_factory=list)  # where that is, for a second try
 
     def add(self, other: "Suite") -> None:
         self.passed += other.passed
@@ -101,11 +102,41 @@ def read_tap(text: str, name: str, ok: bool) -> Suite:
         found = re.findall(rf"^# (?:{'|'.join(words)}) (\d+)", text, re.MULTILINE)
         return sum(map(int, found))
 
+    broken = tap_failures(text)
     suite = Suite(name, count("pass"), count("fail", "cancelled"), count("skipped", "todo"),
-                  broken=re.findall(r"^ *not ok \d+ - (.*)$", text, re.MULTILINE))
+                  broken=[what for what, _ in broken], files=sorted({file for _, file in broken if file}))
     if suite.failed == 0 and (not ok or suite.passed == 0):
         suite.failed = 1
     return suite
+
+
+TAP_FAILURE = re.compile(r"^( *)not ok \d+ - (.*)\n((?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?)", re.MULTILINE)
+TAP_ERROR = re.compile(r"^ *error: (?:'(.*)'$|\|-\n((?:.*\n)*?) *(?:code|name|stack):)", re.MULTILINE)
+SAID_AT_MOST = 200
+
+
+def tap_failures(text: str) -> list[tuple[str, str]]:
+    """Each test that failed, with the start of its error, and the file that it is in, where these are known.
+
+    A group that failed for a test in it is not one.
+    """
+    found = []
+    for _, name, block in TAP_FAILURE.findall(text):
+        if "failureType: 'subtestsFailed'" in block:
+            continue
+        error = TAP_ERROR.search(block)
+        said = " ".join((error[1] or error[2] or "").split()) if error else ""
+        file = re.search(r"location: '(.*?)(?::\d+)*'", block)
+        found.append((f"{name}: {said[:SAID_AT_MOST]}" if said else name, file[1] if file else ""))
+    return found
+
+
+def tried_again(first: Suite, second: Suite) -> Suite:
+    """What a second run, of the files that failed and alone, makes of the first. What passes only then is a note."""
+    if second.failed:
+        return replace(first, broken=first.broken + [f"again: {what}" for what in second.broken])
+    notes = first.notes + [f"failed once, then passed alone: {what}" for what in first.broken]
+    return replace(first, passed=first.passed + first.failed, failed=0, notes=notes, broken=[])
 
 
 SPECS_RUN = re.compile(r"^(\w+), reclaim (\w+): (\d+) specs, (\d+) passed.*\((.*) s\)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from suites import closing_line, failures, one, read_ctest, read_specs, read_surefire, read_tap  # noqa: E402
+from suites import closing_line, failures, one, read_ctest, read_specs, read_surefire, read_tap, tried_again  # noqa: E402
 
 
 def gtest_json(*tests):
@@ -85,6 +85,36 @@ class SurefireTest(unittest.TestCase):
                                  ("jvm behaviour", 4, 2, 1, 2001.0)])
 
 
+TAP_FAILURES = """    not ok 1 - in a
+      ---
+      location: '/t/a.test.mjs:3:23'
+      failureType: 'testCodeFailure'
+      error: |-
+        Expected values to be equal:
+
+        1 !== 2
+
+      code: 'ERR_ASSERTION'
+      stack: |-
+        error: 'no'
+      ...
+not ok 1 - A
+  ---
+  location: '/t/a.test.mjs:3:1'
+  failureType: 'subtestsFailed'
+  error: '1 subtest failed'
+  ...
+not ok 2 - b
+  ---
+  location: '/t/b.test.mjs:4:1'
+  failureType: 'testCodeFailure'
+  error: ''x' is wrong'
+  ...
+# pass 1
+# fail 2
+"""
+
+
 def tap(text, ok=True):
     suite = read_tap(text, "node", ok)
     return suite.passed, suite.failed, suite.skipped
@@ -98,6 +128,21 @@ class TapTest(unittest.TestCase):
     def test_names_what_failed(self):
         suite = read_tap("not ok 1 - whole file\n    not ok 2 - its test\n# pass 1\n# fail 2\n", "node", False)
         self.assertEqual(suite.broken, ["whole file", "its test"])
+
+    def test_says_why_and_where(self):
+        suite = read_tap(TAP_FAILURES, "node", False)
+        self.assertEqual(suite.broken, ["in a: Expected values to be equal: 1 !== 2", "b: 'x' is wrong"])
+        self.assertEqual(suite.files, ["/t/a.test.mjs", "/t/b.test.mjs"])
+
+    def test_what_passes_alone_is_a_note_and_what_does_not_a_failure(self):
+        first = read_tap(TAP_FAILURES, "node", False)
+        passed = tried_again(first, read_tap("# pass 3\n", "node", True))
+        self.assertEqual((passed.passed, passed.failed, passed.broken), (3, 0, []))
+        self.assertEqual(passed.notes[1], "failed once, then passed alone: b: 'x' is wrong")
+        failed = tried_again(first, first)
+        self.assertEqual((failed.passed, failed.failed), (1, 2))
+        self.assertIn("again: b: 'x' is wrong", failed.broken)
+        self.assertEqual(tried_again(first, read_tap("", "node", False)).failed, 2)
 
     def test_a_run_that_died_or_ran_nothing_is_a_failure(self):
         self.assertEqual(tap("# pass 4\n# fail 0\n", False), (4, 1, 0))
