@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gpuEnvironment } from '../gpu/gpus.mjs';
 import { installDawn } from '../gpu/install.mjs';
-import { launchChromium, serve } from '../web/test/browsers.mjs';
+import { launchChromium, newPage, serve } from '../web/test/browsers.mjs';
 import {
   checkClass,
   compareHeld,
@@ -84,7 +84,7 @@ async function inChromium({ backend }, mode) {
   });
   const browser = await launchChromium();
   try {
-    const page = await browser.newPage();
+    const page = await newPage(browser);
     await page.goto(`${origin}/specs.html`);
     const options = { backend, mode, seed: SEED, share: SHARE, only: ONLY };
     await page.evaluate((given) => globalThis.beginSpecs(given), options);

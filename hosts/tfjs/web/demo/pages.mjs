@@ -18,17 +18,17 @@ export function serveDemo(port = 0) {
 const after = (page, count) =>
   page.waitForFunction((steps) => globalThis.demoReadings().length >= steps, { timeout: 0 }, count);
 
+const taken = (page) => page.evaluate(() => globalThis.demoReadings().length);
+
 /** Trains with reclaim on, off and on again, so many steps each. Gives the readings of all steps. */
 export async function driveDemo(page, origin, { backend = 'webgpu', where = 'page', steps }) {
   await page.goto(`${origin}/index.html`);
   await page.select('#backend', backend);
   await page.select('#where', where);
   await page.click('#start');
-  let wanted = 0;
   for (const [i, more] of steps.entries()) {
     if (i > 0) await page.click('.switch');
-    wanted += more;
-    await after(page, wanted);
+    await after(page, (await taken(page)) + more);
   }
   await page.click('#stop');
   await page.waitForSelector('#start:not(:disabled)', { timeout: 0 });

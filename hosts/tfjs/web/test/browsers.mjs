@@ -18,6 +18,8 @@ const CHROMIUM = [
   '--enable-features=Vulkan',
   '--ignore-gpu-blocklist',
 ];
+/** How long a busy machine may take to start a browser, load a page, or answer: a limit for what hangs, in ms. */
+const PATIENCE = 300_000;
 const LAVAPIPE = '/usr/share/vulkan/icd.d/lvp_icd.x86_64.json';
 
 const TYPES = {
@@ -57,6 +59,7 @@ async function contents(path, extra, alone) {
 
 /** Serves the tests' files on loopback; `extra`: more of them, by path; `alone`: nothing but those; `port`: a certain one. */
 export async function serve(extra = {}, { alone = false, port = 0 } = {}) {
+  if (!alone) await tfScript(); // no page waits for it
   const server = createServer(async ({ url }, response) => {
     const path = new URL(url, 'http://localhost').pathname;
     const found = path.includes('..') ? undefined : await contents(path, extra, alone);
@@ -73,7 +76,8 @@ export function launchChromium(...flags) {
     executablePath: '/usr/bin/chromium',
     headless: true,
     args: [...CHROMIUM, ...flags],
-    protocolTimeout: 300_000,
+    timeout: PATIENCE,
+    protocolTimeout: PATIENCE,
   });
 }
 
@@ -84,13 +88,21 @@ export function launchFirefox() {
     headless: true,
     env: { ...process.env, VK_DRIVER_FILES: LAVAPIPE, HOME: process.env.HOME ?? '/root' },
     extraPrefsFirefox: { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true },
-    protocolTimeout: 300_000,
+    timeout: PATIENCE,
+    protocolTimeout: PATIENCE,
   });
+}
+
+/** A page of any kind. */
+export async function newPage(browser) {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  return page;
 }
 
 /** A page in which programs of programs.js are run; `run` gives the result of one, and what the page said. */
 export async function openPage(browser, origin, runner = 'runProgram') {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const said = [];
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(String(error)));
@@ -106,10 +118,14 @@ export async function openPage(browser, origin, runner = 'runProgram') {
   return { page, run };
 }
 
+/** Such a page, or a worker of one. */
+export function openPlace(browser, origin, where) {
+  return openPage(browser, origin, where === 'worker' ? 'runInWorker' : 'runProgram');
+}
+
 /** Runs one in a new page, or in a worker of one. */
 export async function runIn(browser, origin, where, name, options) {
-  const runner = where === 'worker' ? 'runInWorker' : 'runProgram';
-  const { page, run } = await openPage(browser, origin, runner);
+  const { page, run } = await openPlace(browser, origin, where);
   try {
     return await run(name, options);
   } finally {

@@ -13,7 +13,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { here, install } from '../../runners/install.mjs';
-import { launchChromium, serve } from './browsers.mjs';
+import { launchChromium, newPage, serve } from './browsers.mjs';
 
 const APP = `
 import * as tf from '@tensorflow/tfjs-core';
@@ -64,7 +64,7 @@ async function runs(out, script) {
     'the core is beside the bundle',
   );
   const { server, origin } = await serve(extra, { alone: true });
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   try {
     await page.goto(`${origin}/index.html`);
     await page.waitForFunction('globalThis.outcome !== undefined');

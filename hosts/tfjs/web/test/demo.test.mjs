@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { driveDemo, serveDemo } from '../demo/pages.mjs';
-import { launchChromium } from './browsers.mjs';
+import { launchChromium, newPage } from './browsers.mjs';
 
 const MB = 2 ** 20;
 let browser, server, origin;
@@ -20,7 +20,7 @@ for (const [backend, where] of [
   ['webgl', 'worker'],
 ]) {
   test(`the demo on ${backend} in a ${where}`, async () => {
-    const page = await browser.newPage();
+    const page = await newPage(browser);
     const errors = [];
     page.on('pageerror', (error) => errors.push(String(error)));
     const readings = await driveDemo(page, origin, { backend, where, steps: [3, 6, 3] });

@@ -360,20 +360,25 @@ Object.assign(globalThis.programs, {
     return { sum: got, expected: expectedSum(60), left: ebb.memory().live - start };
   },
 
-  /** An iframe with a TensorFlow.js and an Ebb of its own is removed while it works, loads, and is read from outside. */
+  /** An iframe with a TensorFlow.js and an Ebb of its own is removed while it loads, works, and is read from outside. */
   async iframes(options) {
     await globalThis.beginProgram(options);
     const outside = [];
-    for (const ms of [0, 30, 300, 1500]) {
+    const until = async (ms, isReady) => {
+      if (ms !== undefined) return wait(ms);
+      while (!isReady()) await wait(20);
+    };
+    for (const ms of [0, 30, 300, undefined]) {
       const frame = document.createElement('iframe');
       frame.src = '/page.html';
       document.body.append(frame);
-      await wait(ms);
       const inside = frame.contentWindow;
+      const works = () => inside.tf?.getBackend() === options.backend;
+      await until(ms, () => inside.programs?.endless !== undefined);
       const running = inside.programs?.endless({ ...options, budget: 2 ** 26 });
       running?.catch(() => {});
-      await wait(ms);
-      const tensor = inside.tf?.getBackend() === options.backend ? inside.tf.ones([10]) : undefined;
+      await until(ms, works);
+      const tensor = works() ? inside.tf.ones([10]) : undefined;
       frame.remove();
       if (tensor !== undefined) {
         const read = Promise.race([tensor.data(), wait(200)]);

@@ -18,7 +18,7 @@ after(() => server?.close());
 
 async function mostOf(pid, work) {
   const { most } = await whileWatched(pid, work);
-  return most();
+  return most;
 }
 
 for (const backend of ['webgl', 'webgpu']) {

@@ -36,17 +36,15 @@ export function residentBytes(pid) {
   return bytesOf(pid, 'VmRSS');
 }
 
-/** What comes of `work`, what a process had before it, and the most while it ran: between two moments, or in all. */
+/** What comes of `work`, and the most that a process had while it ran and at its end. */
 export async function whileWatched(pid, work) {
-  const seen = [];
-  const look = () => seen.push({ at: Date.now(), bytes: residentBytes(pid) });
-  look();
+  let most = 0;
+  const look = () => (most = Math.max(most, residentBytes(pid)));
   const timer = setInterval(look, 50);
   try {
     const result = await work();
-    const most = (from = 0, to = Infinity) =>
-      seen.reduce((sum, { at, bytes }) => (at >= from && at < to ? Math.max(sum, bytes) : sum), 0);
-    return { before: seen[0].bytes, most, result };
+    look();
+    return { most, result };
   } finally {
     clearInterval(timer);
   }
