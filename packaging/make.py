@@ -119,8 +119,9 @@ def make_maven(out: Path, stage: Path, parts: list[str]) -> None:
     place = out / "maven/dev/ebb/ebb-djl" / version()
     place.mkdir(parents=True, exist_ok=True)
     for kind in ("", "-sources", "-javadoc"):
-        archives.copy_jar(ROOT / f"hosts/djl/target/ebb-djl-{version()}{kind}.jar",
-                          place / f"ebb-djl-{version()}{kind}.jar", epoch(), papers.terms("maven") if not kind else None)
+        jar = ROOT / f"hosts/djl/target/ebb-djl-{version()}{kind}.jar"
+        terms = None if kind else papers.terms(papers.jar_parts(jar))
+        archives.copy_jar(jar, place / jar.name, epoch(), terms)
     shutil.copyfile(ROOT / "hosts/djl/target/pom.xml", place / f"ebb-djl-{version()}.pom")
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -42,10 +43,16 @@ def copy_terms(part: str, folder: Path) -> None:
                 raise SystemExit(f"dist: {source} is missing: the package must carry it")
 
 
-def terms(part: str) -> dict[str, bytes]:
+def terms(parts: set[str]) -> dict[str, bytes]:
     """The same as files of a jar."""
     return {f"META-INF/licenses/{name}": (ROOT / path).read_bytes() for component in components()
-            if part in component["in"] for name, path in component["terms"].items()}
+            if parts.intersection(component["in"]) for name, path in component["terms"].items()}
+
+
+def jar_parts(jar: Path) -> set[str]:
+    """As components.json names them: what was built for musl has the C++ library linked in."""
+    with zipfile.ZipFile(jar) as opened:
+        return {"maven", *("maven musl" for name in opened.namelist() if "-musl/" in name)}
 
 
 def sha256(path: Path) -> str:
@@ -78,7 +85,7 @@ def sbom(out: Path, version: str, when: int) -> dict:
     for path, one in zip(artifacts(out), made):
         relations += [{"spdxElementId": one["SPDXID"], "relationshipType": "CONTAINS",
                        "relatedSpdxElement": spdx_id(component["name"])}
-                      for component in components() if part_of(path, out) in component["in"]]
+                      for component in components() if parts_of(path, out).intersection(component["in"])]
     licences = [{"licenseId": "LicenseRef-NVIDIA-CUDA-EULA", "name": "NVIDIA CUDA Toolkit EULA",
                  "extractedText": "See LICENSES/cuda-runtime.txt"}]
     return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"ebb-{version}",
@@ -87,13 +94,14 @@ def sbom(out: Path, version: str, when: int) -> dict:
             "packages": made + carried, "relationships": relations, "hasExtractedLicensingInfos": licences}
 
 
-def part_of(path: Path, out: Path) -> str:
-    """As components.json names it. The JavaScript of npm, Maven's sources and documents carry nothing."""
+def parts_of(path: Path, out: Path) -> set[str]:
+    """As components.json names them. The JavaScript of npm, Maven's sources and documents carry nothing."""
     folder, *rest = path.relative_to(out).parts
     if folder == "npm":
-        return f"npm {rest[0]}" if f"-{rest[0]}-" in path.name else "nothing"
-    plain = folder == "maven" and not re.search(r"-\d+\.\d+\.\d+\.jar$", path.name)
-    return "nothing" if plain else folder
+        return {f"npm {rest[0]}"} if f"-{rest[0]}-" in path.name else set()
+    if folder == "maven":
+        return jar_parts(path) if re.search(r"-\d+\.\d+\.\d+\.jar$", path.name) else set()
+    return {folder}
 
 
 def release_notes(version: str) -> str:

@@ -61,14 +61,29 @@ class Archives(unittest.TestCase):
 
 
 class Papers(unittest.TestCase):
+    def jar(self, out: Path, *names: str) -> str:
+        path = out / "maven/ebb-djl-0.2.0.jar"
+        path.parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(path, "w") as opened:
+            for name in names:
+                opened.writestr(name, "")
+        return str(path.relative_to(out))
+
     def test_what_a_file_contains(self):
-        out = Path("dist")
-        for path, part in (("npm/linux-x64/ebb-tfjs-linux-x64-0.2.0.tgz", "npm linux-x64"),
-                           ("npm/linux-x64/ebb-tfjs-0.2.0.tgz", "nothing"),
-                           ("maven/dev/ebb/ebb-djl/0.2.0/ebb-djl-0.2.0.jar", "maven"),
-                           ("maven/dev/ebb/ebb-djl/0.2.0/ebb-djl-0.2.0-sources.jar", "nothing"),
-                           ("cpp/ebb-0.2.0-linux-x86_64.tar.gz", "cpp")):
-            self.assertEqual(papers.part_of(out / path, out), part, path)
+        out = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for path, parts in (("npm/linux-x64/ebb-tfjs-linux-x64-0.2.0.tgz", {"npm linux-x64"}),
+                            ("npm/linux-x64/ebb-tfjs-0.2.0.tgz", set()),
+                            (self.jar(out, "native/linux-x86_64/ebb"), {"maven"}),
+                            ("maven/ebb-djl-0.2.0-sources.jar", set()),
+                            ("cpp/ebb-0.2.0-linux-x86_64.tar.gz", {"cpp"})):
+            self.assertEqual(papers.parts_of(out / path, out), parts, path)
+        with_musl = self.jar(out, "native/linux-x86_64/ebb", "native/linux-x86_64-musl/ebb")
+        self.assertEqual(papers.parts_of(out / with_musl, out), {"maven", "maven musl"})
+
+    def test_the_jar_has_the_terms_of_the_tool(self):
+        terms = papers.terms({"maven"})
+        for name in ("fmt.txt", "nlohmann-json.txt", "cli11.txt", "protozero.txt"):
+            self.assertIn(f"META-INF/licenses/{name}", terms)
 
     def test_upstream_versions(self):
         self.assertRegex(papers.debian_version("libfmt-dev"), r"^\d+(\.\d+)+$")
