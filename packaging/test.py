@@ -5,6 +5,7 @@
   symbols    every file that a package carries, unpacked
   five       the commands of docs/node.md, "The first five minutes", in clean roots of Debian 11 and 13: with npm's Node,
              as a user who is not root, where there is no compiler
+  absent     ebb-tfjs where there is no native part: installs, says once that nothing is reclaimed, and the program runs
   cuda       the plug-in's package where there is no GPU: loaded only if asked for, and then it says what is missing
   arm64      the package on emulated processors, one with NEON alone, one with SVE: equal to the bit. On the same two:
   arm64-suites       the core's unit, model and fault suites
@@ -26,6 +27,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -40,6 +42,7 @@ ACTIONLINT = "v1.7.7"
 # npm's name of a platform and the jar's.
 JAR_PLATFORMS = (("linux-arm64", "linux-aarch64"), ("linux-x64-musl", "linux-x86_64-musl"),
                  ("linux-arm64-musl", "linux-aarch64-musl"))
+PLATFORMS = ("linux-x64", "linux-arm64", "linux-x64-musl", "linux-arm64-musl")
 # What packaging/make.py puts beside ebb-tfjs-linux-x64, by the part that makes it.
 NATIVE_PARTS = {"arm64": "linux-arm64", "musl": "linux-x64-musl", "cuda": "cuda-linux-x64"}
 
@@ -151,6 +154,34 @@ def test_cuda() -> str:
     return "says that there is no driver, or no package"
 
 
+# Before a program: Node as it is where there is no native part.
+ELSEWHERE = """
+for (const [name, value] of [['platform', 'darwin'], ['arch', 'arm64']]) Object.defineProperty(process, name, { value });
+"""
+
+
+def test_absent() -> str:
+    """ebb-tfjs alone, as npm installs it where no native part fits."""
+    root = clean_root("trixie")
+    prepare_user(root)
+    (root / "srv/user/project/elsewhere.cjs").write_text(ELSEWHERE)
+    where = "/srv/user/project"
+    inside(root, where, f"npm install --loglevel=error --os=darwin --cpu=arm64 @tensorflow/tfjs "
+                        f"../packages/ebb-tfjs-{version()}.tgz\ncp node_modules/ebb-tfjs/examples/careless.cjs .")
+    installed = inside(root, where, "ls node_modules").split()
+    expect("ebb-tfjs" in installed and not any(name.startswith("ebb-tfjs-") for name in installed), str(installed))
+    there = "node --require ./elsewhere.cjs"
+    output = inside(root, where, f"{there} --import ebb-tfjs/auto careless.cjs 2>&1")
+    expect(output.count("Nothing is reclaimed: there is no native part for darwin-arm64") == 1
+           and output.rstrip().endswith("growing"), f"auto: {output}")
+    for name in ("ebb-tfjs/backend", "ebb-tfjs"):
+        thrown = inside(root, where, f"{there} -e \"require('{name}').reclaim.on()\" 2>&1 || echo status $?")
+        expect("status 1" in thrown and all(platform in thrown for platform in PLATFORMS), f"{name}: {thrown}")
+    omitted = inside(root, where, "node -e \"require('ebb-tfjs/backend')\" 2>&1 || echo status $?")
+    expect("status 1" in omitted and "ebb-tfjs-linux-x64 is not installed" in omitted, f"without pretending: {omitted}")
+    return "the program runs, told once; the backend throws, naming the platforms"
+
+
 # ---- the rest -----------------------------------------------------------------------------------
 
 
@@ -246,10 +277,15 @@ def test_again() -> str:
     return f"{len(first)} files"
 
 
-TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "cuda": test_cuda, "arm64": elsewhere.test_arm64,
-         "arm64-suites": elsewhere.test_arm64_suites, "arm64-conformance": elsewhere.test_arm64_conformance,
-         "arm64-specs": elsewhere.test_arm64_specs, "musl": elsewhere.test_musl, "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
+TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "absent": test_absent, "cuda": test_cuda,
+         "arm64": elsewhere.test_arm64, "arm64-suites": elsewhere.test_arm64_suites,
+         "arm64-conformance": elsewhere.test_arm64_conformance, "arm64-specs": elsewhere.test_arm64_specs,
+         "musl": elsewhere.test_musl, "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
          "workflows": test_workflows, "again": test_again}
+
+
+def minutes_since(began: float) -> str:
+    return f"{(time.monotonic() - began) / 60:.1f} min"
 
 
 def main(arguments: list[str]) -> int:
@@ -257,13 +293,18 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", nargs="+", choices=TESTS, default=list(TESTS))
     parser.add_argument("--ccache", action="store_true", help="again: link and pack again, but compile with ccache")
     parser.parse_args(arguments, OPTIONS)
-    failed = 0
+    failed = []
     for name in OPTIONS.only:
+        began = time.monotonic()
         try:
-            print(f"ok {name}: {TESTS[name]()}", flush=True)
+            told = TESTS[name]()
+            print(f"ok {name} ({minutes_since(began)}): {told}", flush=True)
         except (Failure, OSError) as failure:
-            failed += 1
-            print(f"not ok {name}: {failure}", flush=True)
+            failed.append(name)
+            print(f"not ok {name} ({minutes_since(began)}): {failure}", flush=True)
+    left_out = [name for name in TESTS if name not in OPTIONS.only]
+    print(f"dist-test: {len(OPTIONS.only)} of {len(TESTS)} stages, {len(failed)} failed"
+          + (f"; not run: {', '.join(left_out)}" if left_out else ""))
     return 1 if failed else 0
 
 
