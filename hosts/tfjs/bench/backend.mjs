@@ -1,7 +1,7 @@
 // The figures of backend `ebb`, against the real tfjs-node, wasm, and a backend whose kernels do nothing.
 // Writes build/bench/node_backend.json; rows that are not measured this time stay as they are there.
 //
-//   node bench/backend.mjs [work ...]     all of them, or those named
+//   node bench/backend.mjs [work ...]     all of them, or those named (`resNet1`, `network_resNet1`, `start`)
 //   EBB_TFJS_NODE         a folder in whose node_modules tfjs-node is; without it wasm is the peer
 //   EBB_ONNXRUNTIME       a folder in whose node_modules onnxruntime-node is; without it it is no peer
 //   EBB_BENCH_PROCESSES   sets of processes for each figure (3)
@@ -119,12 +119,15 @@ const NETWORKS = [
   ['predict, batch 1, 40 dense layers of 128', 'dense40', { onnxruntime: 0.8 }, QUICK],
   ['MobileNetV1, predict, batch 1', 'mobileNet1', { node: 0.25, onnxruntime: 1.1 }, SLOW],
   ['MobileNetV1, predict, batch 8', 'mobileNet8', { node: 0.25, onnxruntime: 1.1 }, SLOW],
+  ['ResNet-18, predict, batch 1', 'resNet1', { node: 0.6, onnxruntime: 1.1 }, SLOW],
+  ['ResNet-18, predict, batch 8', 'resNet8', { node: 0.6, onnxruntime: 1.1 }, SLOW],
   ["a transformer's encoder, 4 of 256", 'encoder', { node: 0.3, onnxruntime: 1.1 }, QUICK],
 ];
 const IS_THERE = { node: HAS_NODE, onnxruntime: process.env.EBB_ONNXRUNTIME !== undefined };
 
 async function networks() {
   for (const [figure, work, goals, effort] of NETWORKS) {
+    if (!isWanted('networks') && !isWanted(`network_${work}`)) continue;
     const peers = Object.keys(goals).filter((peer) => IS_THERE[peer]);
     const us = await takeTurns(`network_${work}`, ['recorded', 'ebb', ...peers], effort);
     add(`${figure}, recorded`, 'us', us.recorded.us, 'ebb as it is', us.ebb.us, 1);
@@ -244,6 +247,6 @@ for (const part of [
   careless,
   libraries,
 ])
-  if (isWanted(part.name)) await part();
+  if (isWanted(part.name) || part === networks) await part();
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, `${JSON.stringify(rows, null, 2)}\n`);

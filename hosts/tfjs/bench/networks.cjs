@@ -2,14 +2,16 @@
 // same weights.
 const { createRequire } = require('node:module');
 const { OnnxGraph } = require('./support/onnx.cjs');
-const { mobileNet } = require('./programs.cjs');
+const { mobileNet, resNet18 } = require('./programs.cjs');
 const { dense40: layers40, normalised } = require('./support/models.cjs');
 
 /** { shape, run(x), graph(), onnx }: `onnx` is the shape there, where pictures have their channels first. */
 const NETWORKS = {
   dense40,
-  mobileNet1: (tf) => pictures(tf, 1),
-  mobileNet8: (tf) => pictures(tf, 8),
+  mobileNet1: (tf) => pictures(tf, mobileNet(tf), 1),
+  mobileNet8: (tf) => pictures(tf, mobileNet(tf), 8),
+  resNet1: (tf) => pictures(tf, resNet18(tf), 1),
+  resNet8: (tf) => pictures(tf, resNet18(tf), 8),
   encoder,
 };
 
@@ -28,44 +30,47 @@ function dense40(tf) {
   return { model, shape: [1, 128], output: [1, 128], graph };
 }
 
-function pictures(tf, batch) {
-  const model = mobileNet(tf);
+function pictures(tf, model, batch) {
   const weight = (onnx, tensor, order) =>
     tf.tidy(() => {
       const turned = order === undefined ? tensor : tf.transpose(tensor, order);
       return onnx.weight(turned.dataSync(), turned.shape);
     });
+  const windows = (layer) => ({ auto_pad: 'SAME_UPPER', strides: [...layer.strides] });
   const layers = {
-    Conv2D: (onnx, at, layer) =>
-      onnx.node('Conv', [at, weight(onnx, layer.getWeights()[0], [3, 2, 0, 1])], {
-        auto_pad: 'SAME_UPPER',
-        strides: [...layer.strides],
-      }),
-    DepthwiseConv2D: (onnx, at, layer) => {
+    InputLayer: () => 'x',
+    Conv2D: (onnx, [at], layer) =>
+      onnx.node('Conv', [at, weight(onnx, layer.getWeights()[0], [3, 2, 0, 1])], windows(layer)),
+    DepthwiseConv2D: (onnx, [at], layer) => {
       const [filter] = layer.getWeights();
       return onnx.node('Conv', [at, weight(onnx, filter, [2, 3, 0, 1])], {
-        auto_pad: 'SAME_UPPER',
-        strides: [...layer.strides],
+        ...windows(layer),
         group: filter.shape[2],
       });
     },
-    BatchNormalization: (onnx, at, layer) => {
+    MaxPooling2D: (onnx, [at], layer) =>
+      onnx.node('MaxPool', [at], { ...windows(layer), kernel_shape: [...layer.poolSize] }),
+    BatchNormalization: (onnx, [at], layer) => {
       const weights = layer.getWeights().map((each) => weight(onnx, each));
       return onnx.node('BatchNormalization', [at, ...weights], { epsilon: layer.epsilon });
     },
-    ReLU: (onnx, at) => onnx.node('Clip', [at, onnx.number(0), onnx.number(6)]),
-    GlobalAveragePooling2D: (onnx, at) =>
+    ReLU: (onnx, [at], { maxValue }) =>
+      maxValue == null
+        ? onnx.node('Relu', [at])
+        : onnx.node('Clip', [at, onnx.number(0), onnx.number(maxValue)]),
+    Add: (onnx, inputs) => onnx.node('Add', inputs),
+    GlobalAveragePooling2D: (onnx, [at]) =>
       onnx.node('Flatten', [onnx.node('GlobalAveragePool', [at])]),
-    Dense: (onnx, at, layer) => {
+    Dense: (onnx, [at], layer) => {
       const inputs = layer.getWeights().map((each) => weight(onnx, each));
       return onnx.node('Softmax', [onnx.node('Gemm', [at, ...inputs])], { axis: 1 }, 'y');
     },
   };
   const graph = (onnx) => {
-    let at = 'x';
+    const results = new Map();
     for (const layer of model.layers) {
-      const convert = layers[layer.getClassName()];
-      if (convert !== undefined) at = convert(onnx, at, layer);
+      const inputs = layer.inboundNodes[0].inboundLayers.map((from) => results.get(from) ?? 'x');
+      results.set(layer, layers[layer.getClassName()](onnx, inputs, layer));
     }
   };
   const shape = [batch, 224, 224, 3];

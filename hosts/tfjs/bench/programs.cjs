@@ -211,6 +211,7 @@ function alike(tf) {
 
 module.exports = {
   mobileNet,
+  resNet18,
   mobileNet1: (tf) => predicting(tf, mobileNet(tf), [1, 224, 224, 3]),
   mobileNet8: (tf) => predicting(tf, mobileNet(tf), [8, 224, 224, 3]),
   resNet1: (tf) => predicting(tf, resNet18(tf), [1, 224, 224, 3]),
