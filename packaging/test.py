@@ -11,8 +11,8 @@
   arm64-suites       the core's unit, model and fault suites
   arm64-conformance  the conformance suite (long)
   arm64-specs        tfjs-core's specs (long)
-  musl       the packages, where there is nothing but musl and a Node that was built for it, and tfjs-core's specs; a tenth
-             of them on arm64, which is emulated
+  musl       the package, where there is nothing but musl and a Node that was built for it, and tfjs-core's specs
+  musl-arm64 the same on an emulated processor, with a tenth of the specs
   cpp        the tar.gz, unpacked in two places, serves CMake and pkg-config; the Debian package has the same files
   conan      Conan builds the recipe, with the distribution's fmt and nlohmann-json, and a program uses what it made
   maven      each file that Maven Central asks for, in the jar the libraries of the platforms
@@ -287,8 +287,8 @@ def parts_there() -> list[str]:
 TESTS = {"sums": test_sums, "symbols": test_symbols, "five": test_five, "absent": test_absent, "cuda": test_cuda,
          "arm64": elsewhere.test_arm64, "arm64-suites": elsewhere.test_arm64_suites,
          "arm64-conformance": elsewhere.test_arm64_conformance, "arm64-specs": elsewhere.test_arm64_specs,
-         "musl": elsewhere.test_musl, "cpp": test_cpp, "conan": recipes.test_conan, "maven": test_maven,
-         "workflows": test_workflows, "again": test_again}
+         "musl": elsewhere.test_musl, "musl-arm64": elsewhere.test_musl_arm64, "cpp": test_cpp,
+         "conan": recipes.test_conan, "maven": test_maven, "workflows": test_workflows, "again": test_again}
 
 
 def minutes_since(began: float) -> str:
