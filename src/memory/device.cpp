@@ -206,7 +206,7 @@ class DeviceRegistry {
     device.openings_ = 0;
     ++generations_[device.index()];
     found_[device.index()].store(nullptr, std::memory_order_release);
-    if (const DeviceBooks* books = device_books.load()) books->closed(device.index());
+    if (const DeviceBooks* books = device_books.load()) books->closed(device);
     if (device.kind() == DeviceKind::kCustom) {
       devices_[device.index()].reset();
     } else {
@@ -401,7 +401,11 @@ void Device::raise_peak(std::uint64_t bytes) noexcept {
 }
 
 std::uint64_t Device::in_use() const noexcept {
-  return foreign() ? foreign_bytes_.load() : pool_->stats().in_use;
+  if (!foreign()) return pool_->stats().in_use;
+  const DeviceBooks* const books = device_books.load();
+  const std::uint64_t kept = books == nullptr ? 0 : books->credit(index_);
+  const std::uint64_t drawn = foreign_bytes_.load();
+  return drawn - std::min(drawn, kept);  // the two may change in between
 }
 std::uint64_t Device::committed() const noexcept {
   return foreign() ? in_use() : limit_->committed();

@@ -102,6 +102,7 @@ bool ContextBody::close(ContextId id) {
   end_root();
   await_notices();
   lock.lock();
+  give_credits_back();
   host_ = nullptr;
   const std::unique_ptr<Host> host = std::move(options_.own_host);  // goes after the lock
   lock.unlock();
@@ -247,7 +248,22 @@ void ContextBody::book_foreign(Device& device, std::uint64_t bytes) noexcept {
   const std::uint32_t bit = 1u << device.index();
   if ((foreign_devices_.load(std::memory_order_relaxed) & bit) == 0) [[unlikely]]
     foreign_devices_.fetch_or(bit, std::memory_order_relaxed);
-  device.foreign_born(bytes);
+  credits_[device.index()].born(device, bytes);
+}
+
+void ContextBody::give_credits_back() noexcept {
+  for (DeviceIndex i = 1; i < kMaxDevices; ++i) {
+    if (credits_[i].bytes() == 0) continue;
+    if (Device* const device = Device::at(i)) credits_[i].give_back(*device);
+  }
+}
+
+// A context that has ended keeps nothing.
+void ContextBody::unbook_foreign(Device& device, std::uint64_t bytes) noexcept {
+  ForeignCredit& credit = credits_[device.index()];
+  credit.ended(device, bytes);
+  if (closed()) [[unlikely]]
+    credit.give_back(device);
 }
 
 std::pair<TensorRecord&, Storage&> ContextBody::acquire(Lock&, Device& device) {
@@ -332,7 +348,7 @@ void ContextBody::rebook(ContextId id, Handle handle, Device* device, std::uint6
   storage.device = &to;
   ledger(from).storage_resized(storage.bytes, bytes);
   if (&to != &from) ledger(from).moved_to(ledger(to), storage.tensors, storage.unwatched, bytes);
-  from.foreign_ended(storage.bytes);
+  unbook_foreign(from, storage.bytes);
   book_foreign(to, bytes);
   if (bytes > storage.bytes) born_bytes_ += bytes - storage.bytes;
   add_pressure(bytes - storage.bytes);
@@ -438,7 +454,7 @@ std::uint8_t ContextBody::end_storage(Storage& storage, Reason reason, EndBatch&
 // Nothing refers to it any more.
 void ContextBody::let_go(Storage& storage, EndBatch& batch) noexcept {
   if (storage.foreign()) {
-    storage.device->foreign_ended(storage.bytes);
+    unbook_foreign(*storage.device, storage.bytes);
   } else {
     batch.add_freed(storage);
   }

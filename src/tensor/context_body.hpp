@@ -12,6 +12,7 @@
 
 #include "ebb/base/spin_lock.hpp"
 #include "ebb/tensor/context.hpp"
+#include "memory/foreign_credit.hpp"
 #include "tensor/handle_table.hpp"
 #include "tensor/key_map.hpp"
 
@@ -172,6 +173,8 @@ class ContextBody {
   std::pair<TensorRecord&, Storage&> acquire(Lock& lock, Device& device);
   void enter_storage(Storage& storage, Device& device, std::uint64_t bytes) noexcept;
   void book_foreign(Device& device, std::uint64_t bytes) noexcept;
+  void unbook_foreign(Device& device, std::uint64_t bytes) noexcept;
+  void give_credits_back() noexcept;
   void enter(TensorRecord& record, Storage& storage, Region& region, const Entry& entry) noexcept;
   TraceEvent storage_event(const Storage& storage, EventKind kind) const noexcept;
   void end(TensorRecord& record, Reason reason, EndBatch& batch) noexcept;
@@ -259,6 +262,7 @@ class ContextBody {
   RecordArena<StridedLayout> layouts_;
   KeyMap keys_;                              // of foreign data
   std::array<Ledger, kMaxDevices> ledgers_;  // by device; [0]: devices that have closed
+  std::array<ForeignCredit, kMaxDevices> credits_;
   // Bytes of the newest tensor on each foreign device: the next is often like it.
   std::array<std::atomic<std::uint64_t>, kMaxDevices> last_births_{};
   std::uint64_t born_bytes_ = 0;

@@ -57,7 +57,8 @@ ContextRegistry& ContextRegistry::instance() {
   static ContextRegistry* registry = [] {
     static constexpr DeviceBooks kBooks{
         [](DeviceIndex index) noexcept { return instance().uses(index); },
-        [](DeviceIndex index) noexcept { instance().close_books(index); }};
+        [](Device& device) noexcept { instance().close_books(device); },
+        [](DeviceIndex index) noexcept { return instance().credit(index); }};
     install_device_books(kBooks);
     return std::make_unique<ContextRegistry>().release();
   }();
@@ -75,15 +76,28 @@ bool ContextRegistry::uses(DeviceIndex index) {
 
 // Whoever found the device before it closed may be making something on it, which ends when he looks
 // at its name again. Books in which that is begun stay, so that it ends in the same.
-void ContextRegistry::close_books(DeviceIndex index) noexcept {
+void ContextRegistry::close_books(Device& device) noexcept {
+  const DeviceIndex index = device.index();
   for_each([&](ContextBody& context) {
     std::lock_guard guard(context.lock_);
     if (in_use(context.ledgers_[index].books())) return;
     context.ledgers_[0] += std::exchange(context.ledgers_[index], Ledger());
     context.last_births_[index].store(0, std::memory_order_relaxed);
+    context.credits_[index].give_back(device);
   });
   std::lock_guard guard(mutex_);
   ended_[0] += std::exchange(ended_[index], Books());
+}
+
+// Bodies are found in the order in which they were made, and stay.
+std::uint64_t ContextRegistry::credit(DeviceIndex index) const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& found : found_) {
+    const ContextBody* context = found.load(std::memory_order_acquire);
+    if (context == nullptr) break;
+    sum += context->credits_[index].bytes();
+  }
+  return sum;
 }
 
 std::pair<ContextBody&, ContextId> ContextRegistry::create(ContextOptions options) {

@@ -29,7 +29,10 @@ class ContextRegistry {
   // Whether any context has a storage on the device at that index.
   bool uses(DeviceIndex index);
   // That device has closed: what its books say is kept in those of all closed devices, at index 0.
-  void close_books(DeviceIndex index) noexcept;
+  void close_books(Device& device) noexcept;
+
+  // What contexts keep of that device's sum, together.
+  std::uint64_t credit(DeviceIndex index) const noexcept;
 
   // Books of the ended contexts that were recycled.
   MemoryReading ended(const Device* device) const;

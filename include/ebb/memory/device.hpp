@@ -55,9 +55,12 @@ void install_heap_maker(DeviceKind kind, HeapMaker maker) noexcept;
 
 // What the layer above keeps for each device, by index. A device does not close while there is
 // anything of it; when it has closed, the next one at its index begins with clean books.
+class Device;
 struct DeviceBooks {
   bool (*in_use)(DeviceIndex index) noexcept;
-  void (*closed)(DeviceIndex index) noexcept;
+  void (*closed)(Device& device) noexcept;
+  // What contexts have drawn of a foreign device's sum and do not use. Takes no lock.
+  std::uint64_t (*credit)(DeviceIndex index) noexcept;
 };
 void install_device_books(const DeviceBooks& books) noexcept;  // `books` lives for ever
 
@@ -144,13 +147,19 @@ class Device {
   std::uint64_t record_bytes() const noexcept { return whole_granules(records_.load()); }
 
   // Another runtime's bytes came or went. One counter for all contexts: with a part for each, asking
-  // for the sum would cost as much as there are contexts.
+  // for the sum would cost as much as there are contexts. They keep some of what ended for what is
+  // born next (memory/foreign_credit.hpp), so the sum may be higher than what is in use.
   void foreign_born(std::uint64_t bytes) noexcept {
     const std::uint64_t now = foreign_bytes_.fetch_add(bytes) + bytes;
     if (now > foreign_peak_.load(std::memory_order_relaxed)) raise_peak(now);
   }
   void foreign_ended(std::uint64_t bytes) noexcept {
     foreign_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  // The most that one context may keep.
+  std::uint64_t most_credit() const noexcept {
+    const std::uint64_t bytes = budget();
+    return bytes == 0 ? kMostCredit : std::min(kMostCredit, bytes / kCreditsInBudget);
   }
   // Pre: foreign. Whether `upcoming` more bytes would pass the budget, or in an overrun the ceiling.
   bool over_budget(std::uint64_t upcoming) const noexcept { return passes(budget(), upcoming); }
@@ -161,6 +170,9 @@ class Device {
   std::uint64_t peak_committed() const noexcept;
 
  private:
+  static constexpr std::uint64_t kMostCredit = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kCreditsInBudget = 1024;
+
   void reopen(const std::string& name, const DeviceOptions& options);
   void raise_peak(std::uint64_t bytes) noexcept;
   bool trim_to_budget() noexcept;  // whether it gave anything
@@ -168,9 +180,13 @@ class Device {
   std::size_t heap_limit() const noexcept;
   std::uint64_t whole_granules(std::uint64_t records) const noexcept;
   bool allows(std::uint64_t records) const noexcept;
+  // Where the sum passes it, what is in use decides: that is asked of each context.
   bool passes(std::uint64_t limit, std::uint64_t upcoming) const noexcept {
-    const std::uint64_t in_use = foreign_bytes_.load(std::memory_order_relaxed);
-    return limit != 0 && (in_use > limit || upcoming > limit - in_use);
+    const auto too_much = [=](std::uint64_t bytes) {
+      return bytes > limit || upcoming > limit - bytes;
+    };
+    return limit != 0 && too_much(foreign_bytes_.load(std::memory_order_relaxed)) &&
+           too_much(in_use());
   }
 
   const DeviceIndex index_;
@@ -191,7 +207,7 @@ class Device {
   // Charged records: the id they are charged to, and in the lower half their pages. One word, so
   // that a refund that comes when the device has closed does not reach the next one.
   std::atomic<std::uint64_t> records_{0};
-  std::atomic<std::uint64_t> foreign_bytes_{0};
+  std::atomic<std::uint64_t> foreign_bytes_{0};  // in use, and what contexts keep of it
   std::atomic<std::uint64_t> foreign_peak_{0};
   std::uint32_t openings_ = 0;  // 0: closed; guarded by the registry's mutex
 

@@ -1,6 +1,8 @@
 // What becomes of a device's books when it closes and the next takes its place.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
 #include "support/hosts.hpp"
@@ -46,6 +48,61 @@ TEST(DeviceBooks, ThoseOfEndedContextsAreNotInheritedEither) {
   EXPECT_EQ(Context::total_memory(&next).books.created, 0u);
   EXPECT_EQ(Context::total_memory().books.created, before + 1);
   Device::close(next);
+}
+
+// Contexts keep some of what ended for what they make next (memory/foreign_credit.hpp).
+TEST(DeviceBooks, WhatContextsKeepIsNotInUse) {
+  ReclaimOn on;
+  Device& device = open_foreign("shared");
+  std::vector<ContextPtr> contexts;
+  for (int i = 0; i < 4; ++i) {
+    contexts.push_back(Context::create({.name = "keeps"}));
+    contexts[i]->dispose(contexts[i]->adopt({.device = &device, .bytes = 1000}));
+    EXPECT_EQ(device.in_use(), 0u);
+  }
+  const Handle kept = contexts[0]->adopt({.device = &device, .bytes = 1500});
+  EXPECT_EQ(device.in_use(), 1500u);
+  device.set_budget(2000, BudgetMode::kHard);
+  for (const ContextPtr& context : contexts) {
+    EXPECT_NO_THROW(context->safe_point(&device, 500));
+    EXPECT_ERROR(context->safe_point(&device, 501), kOutOfMemory, "shared has no room");
+  }
+  EXPECT_NO_THROW(Context::audit());
+  contexts[0]->dispose(kept);
+  contexts.pop_back();
+  EXPECT_EQ(device.in_use(), 0u);
+  Device::close(device);
+}
+
+TEST(DeviceBooks, WhatContextsKeepGoesWithTheDevice) {
+  ContextPtr context = Context::create({.name = "keeps"});
+  Device& first = open_foreign("first");
+  context->dispose(context->adopt({.device = &first, .bytes = 1000}));
+  Device::close(first);
+  Device& next = open_foreign("next");
+  ASSERT_EQ(&next, &first);
+  EXPECT_EQ(next.peak_committed(), 0u);
+  const Handle handle = context->adopt({.device = &next, .bytes = 10});
+  EXPECT_EQ(next.in_use(), 10u);
+  EXPECT_EQ(next.peak_committed(), 10u);
+  context->dispose(handle);
+  Device::close(next);
+}
+
+TEST(DeviceBooks, ThePeakOfOneContextIsExactWhateverItKeeps) {
+  ContextPtr context = Context::create({.name = "keeps"});
+  Device& device = open_foreign("peak");
+  std::vector<Handle> handles;
+  for (const std::uint64_t bytes : {700'000, 600'000, 100}) {
+    handles.push_back(context->adopt({.device = &device, .bytes = bytes}));
+  }
+  EXPECT_EQ(context->end_all(handles, Reason::kDisposed), 3u);
+  handles.assign({context->adopt({.device = &device, .bytes = 1'300'050})});
+  EXPECT_EQ(device.peak_committed(), 1'300'100u);
+  handles.push_back(context->adopt({.device = &device, .bytes = 51}));
+  EXPECT_EQ(device.peak_committed(), 1'300'101u);
+  EXPECT_EQ(context->end_all(handles, Reason::kDisposed), 2u);
+  Device::close(device);
 }
 
 TEST(DeviceBooks, ATensorWithoutBytesKeepsItsDeviceOpen) {
