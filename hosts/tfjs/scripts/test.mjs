@@ -13,7 +13,7 @@ if (files.length === 0) {
 const reporter = process.env.EBB_TEST_REPORTER ?? 'spec';
 const { status } = spawnSync(
   process.execPath,
-  ['--test', `--test-reporter=${reporter}`, '--test-timeout=300000', ...files],
+  ['--test', `--test-reporter=${reporter}`, '--test-timeout=1200000', ...files],
   { cwd: root, stdio: 'inherit' },
 );
 process.exit(status ?? 1);
