@@ -17,23 +17,27 @@ const PROGRAM = `
   globalThis.cache = new Cache();
   require("v8").writeHeapSnapshot(process.argv[1], {exposeNumericValues: true});`;
 
-let folder, child, browser, origin;
+let folder, child, allGone, browser, origin;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "ebb-heap-"));
   child = spawn(chromiumPath, ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${folder}/profile`, "about:blank"],
-                {stdio: ["ignore", "ignore", "pipe"]});
+                {stdio: ["ignore", "ignore", "pipe"], detached: true});
+  allGone = new Promise((resolve) => child.once("close", resolve));
   for await (const line of createInterface({input: child.stderr})) {
     const found = /DevTools listening on ws:\/\/(\S+?)\//.exec(line);
     if (found) { origin = `http://${found[1]}`; break; }
   }
+  child.stderr.resume();
   browser = await chromium.connectOverCDP(origin);
 });
+// The browser's other processes write to the profile after the first has ended. All of them are in one group and have its
+// stderr, which is closed when the last is gone.
 after(async () => {
   await browser?.close();
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  if (child.exitCode === null && child.kill()) await ended;
-  rmSync(folder, {recursive: true, force: true, maxRetries: 5, retryDelay: 200});
+  if (child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+  await allGone;
+  rmSync(folder, {recursive: true});
 });
 
 // What DevTools show of each class: how many, their own bytes, what they retain.
