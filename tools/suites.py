@@ -111,7 +111,7 @@ def read_tap(text: str, name: str, ok: bool) -> Suite:
 
 
 TAP_FAILURE = re.compile(r"^( *)not ok \d+ - (.*)\n((?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?)", re.MULTILINE)
-TAP_ERROR = re.compile(r"^ *error: (?:'(.*)'$|\|-\n((?:.*\n)*?) *(?:code|name|stack):)", re.MULTILINE)
+TAP_ERROR = re.compile(r"^ *error: (?:(?:'|\")(.*)(?:'|\")$|\|-\n((?:.*\n)*?) *(?:code|name|stack):)", re.MULTILINE)
 SAID_AT_MOST = 200
 
 

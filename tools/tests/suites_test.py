@@ -108,7 +108,7 @@ not ok 2 - b
   ---
   location: '/t/b.test.mjs:4:1'
   failureType: 'testCodeFailure'
-  error: ''x' is wrong'
+  error: "'x' is wrong"
   ...
 # pass 1
 # fail 2
