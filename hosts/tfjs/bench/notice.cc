@@ -1,5 +1,6 @@
 // For the benchmark alone: the addon's weak notice without its booking, and a bare one beside it.
 #include <memory>
+#include <utility>
 
 #include "../addon/bridge.hpp"
 
@@ -20,6 +21,20 @@ napi_value bare_finalizer(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+// What the benchmark's program needs to know of addon/shared.hpp.
+void export_places(napi_env env, napi_value exports) {
+  static constexpr std::pair<const char*, std::uint32_t> kPlaces[] = {
+      {"slot", kSlot},           {"key", kKey},
+      {"bytes", kBytes},         {"device", kDevice},
+      {"slateSize", kSlateSize}, {"signalCount", kSignalCount}};
+  napi_value places;
+  must(napi_create_object(env, &places));
+  for (const auto& [name, place] : kPlaces) {
+    must(napi_set_named_property(env, places, name, to_js(env, place)));
+  }
+  must(napi_set_named_property(env, exports, "places", places));
+}
+
 }  // namespace
 }  // namespace ebb::node
 
@@ -32,6 +47,7 @@ NAPI_MODULE_INIT() {
   napi_set_instance_data(env, world, drop, nullptr);
   export_watching(env, *world, exports);
   export_reclaim(env, *world, exports);
+  export_places(env, exports);
   export_function<attach>(env, *world, exports, "attach");
   export_function<bare_finalizer>(env, *world, exports, "bareFinalizer");
   return exports;

@@ -141,24 +141,24 @@ class Thing {
 function notice() {
   const COUNT = 10000;
   const addon = require('../../build/ebb_node_bench.node');
-  const { layout } = addon;
   if (variant === 'bare') {
     return () =>
       timed(COUNT, () => {
         for (let i = 0; i < COUNT; i++) addon.bareFinalizer(new Thing(i));
       });
   }
-  const slate = new Float64Array(layout.size);
-  const signals = new Uint32Array(layout.signals);
-  addon.open(() => {}, slate, new Uint32Array(512), new Uint32Array(4096), signals);
+  const { places } = addon;
+  const slate = new Float64Array(places.slateSize);
+  const signals = new Uint32Array(places.signalCount);
+  addon.open(() => {}, slate, new Float64Array(512), new Uint32Array(4096), signals);
   addon.reclaim(true);
   const device = addon.device('bench', 0);
   let slot = 0;
   const book = () => {
-    slate[layout.slot] = slot;
-    slate[layout.key] = ++slot;
-    slate[layout.device] = device;
-    slate[layout.bytes] = 32;
+    slate[places.slot] = slot;
+    slate[places.key] = ++slot;
+    slate[places.device] = device;
+    slate[places.bytes] = 32;
     addon.book();
   };
   return async () => {
@@ -166,7 +166,7 @@ function notice() {
     for (let i = 0; i < COUNT; i++) book();
     const result = await timed(COUNT, () => {
       for (let i = 0; i < COUNT; i++) {
-        slate[layout.slot] = first + i;
+        slate[places.slot] = first + i;
         addon.attach(new Thing(i));
       }
     });
