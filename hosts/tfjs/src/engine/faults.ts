@@ -79,10 +79,16 @@ export class Faults {
     if (this.fault !== undefined) throw this.fault;
   }
 
-  /** The same where a value was read, or soon will be: what webgl says comes late. */
+  /** The same where a value was read: what webgl says comes late. */
   look(): void {
     this.notice();
     this.check();
+  }
+
+  /** What has happened, for whoever is about to wait for a value: a GPU that is gone would never answer. */
+  failure(): EbbError | undefined {
+    this.notice();
+    return this.fault;
   }
 
   private notice(): void {

@@ -31,6 +31,8 @@ function wrap(prototype: Prototype, name: 'data' | 'bytes', faults: Faults): voi
   const read = prototype[name];
   if (typeof read !== 'function') return;
   prototype[name] = function (...args) {
+    const failure = faults.failure();
+    if (failure !== undefined) return Promise.reject(failure);
     const hold: Hold = { tensor: this };
     pending.add(hold);
     const done = (): void => void pending.delete(hold);
