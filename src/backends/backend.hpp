@@ -9,8 +9,8 @@
 //     but for the inputs that the operation's line in the table of meanings names as `Strided`:
 //     those may have dense == false, and then strides[] (in elements of their dtype, one an axis,
 //     from `data` on, the first element). Strides may be 0 or negative. By family:
-//       elementwise, one operand    Walk<1> in params where the operand is strided, nothing else
-//       elementwise, two; Select    Walk<2>, Walk<3> always: steps along the joined axes of the
+//       elementwise, one operand    Loops<1> in params where the operand is strided, nothing else
+//       elementwise, two; Select    Loops<2>, Loops<3> always: steps along the joined axes of the
 //                                   output. The last axis is the inner one; its steps are 0 or 1
 //                                   for dense operands, anything for strided ones
 //       moves (CopyPlan)            the plan's from_step and from_offset hold the strides already
@@ -28,7 +28,7 @@
 //   - what the meaning worked out is in call.params<T>(), T being the family's type in src/ops;
 //   - some output has an element, or the kernel is to make its outputs, or the operation's line in
 //     the table of meanings has Data::kChecked. So each product of extents of an operand or an
-//     output fits, unless that operand is empty: its extents may be any, and a kernel that walks
+//     output fits, unless that operand is empty: its extents may be any, and a kernel that goes over
 //     them returns first.
 // Post: every element of every output is written, and the device has done so when the next
 // operation on the same stream begins.

@@ -78,7 +78,7 @@ class RegionTree {
   // Of two regions the one that ends first: the deeper, or of equals the one opened last.
   static Region& shorter_lived(Region& a, Region& b) noexcept;
 
-  // The regions in pieces, for walks that give the lock back between them.
+  // The regions in pieces, for readers that give the lock back between them.
   static std::size_t chunk_end() noexcept { return SlotTable<Region>::chunk_end(); }
   template <typename Visit>
   void for_each_in(std::size_t chunk, Visit&& visit) {

@@ -172,7 +172,7 @@ class SlotTable : SlotSpace<T>::Pool {
   }
 
   std::size_t live() const noexcept { return live_; }
-  // For walks that take the lock a chunk at a time: the chunks of all tables, whether one is this
+  // For readers that take the lock a chunk at a time: the chunks of all tables, whether one is this
   // table's (a hint outside the lock: it is, if it was and has a record since), its slots, live or
   // not.
   static std::size_t chunk_end() noexcept { return Space::stock().made(); }

@@ -5,15 +5,15 @@
 namespace ebb::nn {
 namespace {
 
-// Walks a layer and all layers in it.
-class Walk final : public Parts {
+// Shows a visitor a layer and all layers in it.
+class AllParts final : public Parts {
  public:
   struct Visitor {
     std::function<void(const std::string& name, Variable&, bool trained)> variable{};
     std::function<void(Layer&)> layer{};
   };
 
-  explicit Walk(Visitor visitor) : visitor_(std::move(visitor)) {}
+  explicit AllParts(Visitor visitor) : visitor_(std::move(visitor)) {}
 
   void weight(std::string_view name, Variable& variable) override { visit(name, variable, true); }
   void state(std::string_view name, Variable& variable) override { visit(name, variable, false); }
@@ -38,19 +38,19 @@ class Walk final : public Parts {
 
 std::vector<Variable*> Layer::weights() {
   std::vector<Variable*> all;
-  Walk walk({.variable = [&](const std::string&, Variable& variable, bool trained) {
+  AllParts each_part({.variable = [&](const std::string&, Variable& variable, bool trained) {
     if (trained) all.push_back(&variable);
   }});
-  parts(walk);
+  parts(each_part);
   return all;
 }
 
 std::vector<NamedVariable> Layer::named_variables() {
   std::vector<NamedVariable> all;
-  Walk walk({.variable = [&](const std::string& name, Variable& variable, bool) {
+  AllParts each_part({.variable = [&](const std::string& name, Variable& variable, bool) {
     all.push_back({name, &variable});
   }});
-  parts(walk);
+  parts(each_part);
   return all;
 }
 
@@ -62,8 +62,8 @@ std::vector<Variable*> Layer::variables() {
 
 void Layer::train(bool on) {
   training_ = on;
-  Walk walk({.layer = [&](Layer& layer) { layer.training_ = on; }});
-  parts(walk);
+  AllParts each_part({.layer = [&](Layer& layer) { layer.training_ = on; }});
+  parts(each_part);
 }
 
 }  // namespace ebb::nn

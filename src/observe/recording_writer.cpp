@@ -50,7 +50,7 @@ void RecordingWriter::begin_segment(Because because) {
     file_.write(BlockType::kCounters, out);
   }
   for (const auto& [site, holder] : holders_) write_holder(site);
-  write_walked(walk(because));
+  write_checkpoint(checkpoint_of(because));
   file_.opening_ends();
 }
 
@@ -138,8 +138,8 @@ void RecordingWriter::lost(std::uint64_t events) {
 // It may be as large as all that a segment begins with: then it begins the next.
 void RecordingWriter::checkpoint(Because because) {
   write_events();
-  const Walked walked = walk(because);
-  if (file_.has_room(walked.bytes() + file_.block_bytes())) return write_walked(walked);
+  const Checkpoint checkpoint = checkpoint_of(because);
+  if (file_.has_room(checkpoint.bytes() + file_.block_bytes())) return write_checkpoint(checkpoint);
   file_.rotate();
   begin_segment(because);
 }
@@ -214,22 +214,22 @@ void RecordingWriter::write_books(WireWriter& out) {
   for (const DeviceBooks& books : all) put_books(out, books);
 }
 
-std::uint64_t RecordingWriter::Walked::bytes() const {
+std::uint64_t RecordingWriter::Checkpoint::bytes() const {
   std::uint64_t sum = 0;
   for (const WireWriter& block : blocks) sum += kBlockHeader + block.bytes().size();
   return sum;
 }
 
-// Tensors that are born or end while the walk goes on are in it or not; their events come after it.
-RecordingWriter::Walked RecordingWriter::walk(Because because) {
-  Walked walked;
-  source_.for_each_live([&](const LiveTensor& tensor) { walked.tensors.push_back(tensor); });
-  const std::vector<LiveTensor>& tensors = walked.tensors;
+// Tensors that are born or end while it is made are in it or not; their events come after it.
+RecordingWriter::Checkpoint RecordingWriter::checkpoint_of(Because because) {
+  Checkpoint checkpoint;
+  source_.for_each_live([&](const LiveTensor& tensor) { checkpoint.tensors.push_back(tensor); });
+  const std::vector<LiveTensor>& tensors = checkpoint.tensors;
   const std::uint64_t now = steady_now();
   std::size_t next = 0;
   do {
     const std::size_t count = std::min(tensors.size() - next, kTensorsInBlock);
-    WireWriter& out = walked.blocks.emplace_back();
+    WireWriter& out = checkpoint.blocks.emplace_back();
     out.byte(static_cast<std::uint8_t>(because));
     out.number(now);
     out.byte(next + count < tensors.size() ? 1 : 0);  // more follows
@@ -241,14 +241,14 @@ RecordingWriter::Walked RecordingWriter::walk(Because because) {
     out.number(count);
     for (const std::size_t end = next + count; next < end; ++next) put_tensor(out, tensors[next]);
   } while (next < tensors.size());
-  return walked;
+  return checkpoint;
 }
 
-void RecordingWriter::write_walked(const Walked& walked) {
+void RecordingWriter::write_checkpoint(const Checkpoint& checkpoint) {
   write_new_sites();
   write_devices_if_changed();
-  for (const WireWriter& block : walked.blocks) file_.write(BlockType::kCheckpoint, block);
-  for (const LiveTensor& tensor : walked.tensors) encoder_->learn(tensor.birth);
+  for (const WireWriter& block : checkpoint.blocks) file_.write(BlockType::kCheckpoint, block);
+  for (const LiveTensor& tensor : checkpoint.tensors) encoder_->learn(tensor.birth);
 }
 
 }  // namespace ebb::observe

@@ -54,13 +54,13 @@ class RecordingWriter {
   void begin_next_if_full();
   void write_new_sites();
   void write_devices_if_changed();
-  struct Walked {
+  struct Checkpoint {
     std::vector<LiveTensor> tensors;
     std::vector<WireWriter> blocks;
     std::uint64_t bytes() const;
   };
-  Walked walk(Because because);
-  void write_walked(const Walked& walked);
+  Checkpoint checkpoint_of(Because because);
+  void write_checkpoint(const Checkpoint& checkpoint);
   void write_books(WireWriter& out);
   void remember(const Counters& counters);
   void write_holder(std::uint32_t site);

@@ -322,7 +322,7 @@ void Replay::note_peak() {
 
 void Replay::on_checkpoint(const Checkpoint& checkpoint) {
   pass(checkpoint.time);
-  // Where events go on, they are the better books: tensors are born and end during the walk.
+  // Where events go on, they are the better books: tensors are born and end while a checkpoint is made.
   const bool known =
       events_ != 0 && !uncertain_ &&
       (checkpoint.because == Because::kRotated ||

@@ -50,31 +50,31 @@ constexpr std::int64_t kShortestGathered = 16;
 constexpr std::uint32_t kMostGathers = 1;
 
 template <std::size_t K>
-bool is_gathered_badly(const Walk<K>& walk, std::size_t k, const Operand& x, const Shape& out) {
+bool is_gathered_badly(const Loops<K>& loops, std::size_t k, const Operand& x, const Shape& out) {
   if (x.dense) [[likely]]
     return false;
-  const std::int64_t step = walk.step[k][walk.axes - 1];
+  const std::int64_t step = loops.step[k][loops.axes - 1];
   if (step == 0 || step == 1) return false;
-  return x.uses > kMostGathers || walk.extent[walk.axes - 1] < kShortestGathered ||
+  return x.uses > kMostGathers || loops.extent[loops.axes - 1] < kShortestGathered ||
          elements(x.shape) != elements(out);
 }
 
-// The walk that the kernel is to take.
-template <std::size_t K, typename WalkOf>
-void settle_walk(OpCall& call, const Shape& out, WalkOf walk_of) {
-  Walk<K>& walk = call.params(Walk<K>(walk_of()));
+// The loops of the kernel; operands that they would gather badly are made dense first.
+template <std::size_t K, typename Make>
+void leave_loops(OpCall& call, const Shape& out, Make make) {
+  Loops<K>& loops = call.params(Loops<K>(make()));
   for (std::size_t k = 0; k < K; ++k) {
-    if (!is_gathered_badly(walk, k, call.input(k), out)) [[likely]]
+    if (!is_gathered_badly(loops, k, call.input(k), out)) [[likely]]
       continue;
     call.make_dense(k);
-    walk = walk_of();
+    loops = make();
   }
 }
 
 void make_unary(OpCall& call, DType dtype) {
   const Operand& x = call.input(0);
   if (!x.dense) [[unlikely]]
-    settle_walk<1>(call, x.shape, [&] { return walk_along<1>(x.shape, {strides_of(x)}); });
+    leave_loops<1>(call, x.shape, [&] { return loops_along<1>(x.shape, {strides_of(x)}); });
   call.make(dtype, x.shape);
 }
 
@@ -129,7 +129,7 @@ void binary_as(OpCall& call, ResultOf result_of) {
   const Operand& a = call.input(0);
   const Operand& b = call.input(1);
   const Shape shape = broadcast(call, a.shape, b.shape);
-  settle_walk<2>(call, shape, [&] { return binary_walk(a, b, shape); });
+  leave_loops<2>(call, shape, [&] { return binary_loops(a, b, shape); });
   call.make(result_of(a.dtype), shape);
 }
 
@@ -204,9 +204,9 @@ void select(OpCall& call) {
                "the condition is {}, {}, its first extent or a scalar is allowed",
                condition.to_string(), t.to_string());
   }
-  settle_walk<3>(call, t, [&] {
+  leave_loops<3>(call, t, [&] {
     // A condition with fewer axes has a step of 0 along those that it lacks.
-    return walk_along<3>(
+    return loops_along<3>(
         t, {strides_of(call.input(0)), strides_of(call.input(1)), strides_of(call.input(2))});
   });
   call.make(common, t);
@@ -230,35 +230,35 @@ Strides broadcast_strides(const Operand& x, const Shape& out) noexcept {
 }  // namespace
 
 template <std::size_t K>
-Walk<K> walk_along(const Shape& out, const std::array<Strides, K>& steps) noexcept {
-  Walk<K> walk;
-  walk.axes = 0;
+Loops<K> loops_along(const Shape& out, const std::array<Strides, K>& steps) noexcept {
+  Loops<K> loops;
+  loops.axes = 0;
   for (std::size_t i = 0; i < out.rank(); ++i) {
     const std::int64_t dim = out.dims()[i];
     if (dim == 1) continue;
-    const std::size_t last = walk.axes - 1;
+    const std::size_t last = loops.axes - 1;
     // Extents of an empty tensor may be too large to be multiplied: such axes stay apart.
     std::int64_t joined = dim, reach = 0;
-    bool joins = walk.axes > 0 && !__builtin_mul_overflow(walk.extent[last], dim, &joined);
+    bool joins = loops.axes > 0 && !__builtin_mul_overflow(loops.extent[last], dim, &joined);
     for (std::size_t k = 0; joins && k < K; ++k) {
-      joins = !__builtin_mul_overflow(steps[k][i], dim, &reach) && walk.step[k][last] == reach;
+      joins = !__builtin_mul_overflow(steps[k][i], dim, &reach) && loops.step[k][last] == reach;
     }
-    const std::size_t at = joins ? last : walk.axes++;
-    walk.extent[at] = joins ? joined : dim;
-    for (std::size_t k = 0; k < K; ++k) walk.step[k][at] = steps[k][i];
+    const std::size_t at = joins ? last : loops.axes++;
+    loops.extent[at] = joins ? joined : dim;
+    for (std::size_t k = 0; k < K; ++k) loops.step[k][at] = steps[k][i];
   }
-  if (walk.axes == 0) walk.extent[walk.axes++] = 1;  // one element
-  return walk;
+  if (loops.axes == 0) loops.extent[loops.axes++] = 1;  // one element
+  return loops;
 }
 
-BinaryWalk binary_walk(const Operand& a, const Operand& b, const Shape& out) noexcept {
+BinaryLoops binary_loops(const Operand& a, const Operand& b, const Shape& out) noexcept {
   if (a.shape == out && b.shape == out && a.dense && b.dense) [[likely]] {
-    BinaryWalk walk;
-    walk.extent[0] = elements(out);
-    walk.step[0][0] = walk.step[1][0] = 1;
-    return walk;
+    BinaryLoops loops;
+    loops.extent[0] = elements(out);
+    loops.step[0][0] = loops.step[1][0] = 1;
+    return loops;
   }
-  return walk_along<2>(out, {broadcast_strides(a, out), broadcast_strides(b, out)});
+  return loops_along<2>(out, {broadcast_strides(a, out), broadcast_strides(b, out)});
 }
 
 void add_elementwise(MeaningTable& table) {

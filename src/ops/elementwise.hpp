@@ -1,4 +1,4 @@
-// How elementwise operations walk their operands.
+// The loops of elementwise operations over their operands.
 #pragma once
 
 #include "ops/copy_plan.hpp"
@@ -9,7 +9,7 @@ namespace ebb::ops {
 
 // `steps`: of each operand along each axis of the output.
 template <std::size_t K>
-Walk<K> walk_along(const Shape& out, const std::array<Strides, K>& steps) noexcept;
-BinaryWalk binary_walk(const Operand& a, const Operand& b, const Shape& out) noexcept;
+Loops<K> loops_along(const Shape& out, const std::array<Strides, K>& steps) noexcept;
+BinaryLoops binary_loops(const Operand& a, const Operand& b, const Shape& out) noexcept;
 
 }  // namespace ebb::ops

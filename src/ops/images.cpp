@@ -59,7 +59,7 @@ void resize(OpCall& call, DType result) {
              call.input(0).shape.to_string());
   const ImageSize resized{images.batch, height, width, images.channels};
   call.params(
-      ResizeWalk{images, resized, call.boolean(kAlignCorners), call.boolean(kHalfPixelCenters)});
+      ResizeParams{images, resized, call.boolean(kAlignCorners), call.boolean(kHalfPixelCenters)});
   call.make(result, shape_of(resized));
 }
 
@@ -81,7 +81,7 @@ void resize_grad(OpCall& call) {
              "images of {} were given, a height and a width of at least 1 are allowed",
              call.input(0).shape.to_string());
   call.convert_input(1, DType::kFloat32);
-  call.params(ResizeWalk{images, dy, call.boolean(kGradAlignCorners), false});
+  call.params(ResizeParams{images, dy, call.boolean(kGradAlignCorners), false});
   call.make(DType::kFloat32, call.input(0).shape);
 }
 
@@ -100,7 +100,7 @@ void crop_and_resize(OpCall& call) {
   call.convert_input(1, DType::kFloat32);
   call.convert_input(2, DType::kInt32);
   call.params(
-      CropWalk{images, crops, method == Interpolation::kNearest, call.number(kExtrapolation)});
+      CropParams{images, crops, method == Interpolation::kNearest, call.number(kExtrapolation)});
   call.make(DType::kFloat32, shape_of(crops));
 }
 
@@ -126,14 +126,14 @@ void rotate(OpCall& call) {
              "{} channels were given, at most 4 can have fill values of their own",
              images.channels);
   const double center_x = center[0], center_y = center.back();  // as parts of the image
-  call.params(RotateWalk{.images = images,
-                         .sine = std::sin(call.number(kRadians)),
-                         .cosine = std::cos(call.number(kRadians)),
-                         // arithmetic: in floating point
-                         .center_x = static_cast<double>(images.width) * center_x,
-                         .center_y = static_cast<double>(images.height) * center_y,
-                         .one_fill = fill.size() == 1,
-                         .fill = fill_values(fill)});
+  call.params(RotateParams{.images = images,
+                           .sine = std::sin(call.number(kRadians)),
+                           .cosine = std::cos(call.number(kRadians)),
+                           // arithmetic: in floating point
+                           .center_x = static_cast<double>(images.width) * center_x,
+                           .center_y = static_cast<double>(images.height) * center_y,
+                           .one_fill = fill.size() == 1,
+                           .fill = fill_values(fill)});
   call.make(call.input(0).dtype, call.input(0).shape);
 }
 
@@ -150,8 +150,8 @@ void transform(OpCall& call) {
                                    : height_and_width(call, kOutputShape);
   const ImageSize transformed{images.batch, height, width, images.channels};
   call.convert_input(1, DType::kFloat32);
-  call.params(TransformWalk{images, transformed, interpolation == Interpolation::kBilinear,
-                            transforms.dims()[0] == 1, mode, call.number(kFillValue)});
+  call.params(TransformParams{images, transformed, interpolation == Interpolation::kBilinear,
+                              transforms.dims()[0] == 1, mode, call.number(kFillValue)});
   call.make(call.input(0).dtype, shape_of(transformed));
 }
 

@@ -123,7 +123,7 @@ class OpCall {
   }
 
   // Makes dense what is strided and not in `taken`.
-  void settle(Strided taken) {
+  void make_dense_unless(Strided taken) {
     if (strided_) [[unlikely]]
       make_dense_but(taken);
   }

@@ -70,7 +70,7 @@ bool lies_transposed(const Operand& x) {
 
 // A matrix that lies transposed is taken as it is, the flag the other way round; any other strided
 // operand is made dense. Whether the flag is to be turned.
-bool settle_matrix(OpCall& call, std::size_t input) {
+bool turn_matrix(OpCall& call, std::size_t input) {
   const bool turned = lies_transposed(call.input(input));
   if (!turned) call.make_dense(input);
   return turned;
@@ -88,8 +88,8 @@ Product checked_product(OpCall& call) {
              "shapes {} and {} were given (transposed: {}, {}), inner extents that match are "
              "allowed, not {} and {}",
              a_shape, b_shape, product.transpose_a, product.transpose_b, a.columns, b.rows);
-  product.transpose_a = product.transpose_a != settle_matrix(call, 0);
-  product.transpose_b = product.transpose_b != settle_matrix(call, 1);
+  product.transpose_a = product.transpose_a != turn_matrix(call, 0);
+  product.transpose_b = product.transpose_b != turn_matrix(call, 1);
   product.rows = a.rows;
   product.inner = a.columns;
   product.columns = b.columns;

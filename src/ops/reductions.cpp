@@ -46,7 +46,7 @@ Shape reduced_shape(const Shape& shape, const Reduced& reduced, bool keep) {
 }
 
 // Axes of one element are on either side, as it suits.
-ReduceParams walk_of(const Shape& shape, const Reduced& reduced) {
+ReduceParams dense_params(const Shape& shape, const Reduced& reduced) {
   ReduceParams params;
   int phase = 0;  // before, in, after the reduced axes
   for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -82,9 +82,9 @@ void gather_axes(ReduceParams& params, const Shape& shape, const Reduced& reduce
 
 // A strided operand as [outer, count, inner], where it is a dense one with its axes in another
 // order, and the axes that stay are in the order of the result. Else the operand is made dense.
-ReduceParams settled_walk(OpCall& call, const Reduced& reduced) {
+ReduceParams strided_params(OpCall& call, const Reduced& reduced) {
   const Operand& x = call.input(0);
-  if (x.dense) return walk_of(x.shape, reduced);
+  if (x.dense) return dense_params(x.shape, reduced);
   std::array<std::size_t, kMaxRank> order{};  // by stride, the longest first
   for (std::size_t i = 0; i < x.shape.rank(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(x.shape.rank()),
@@ -103,17 +103,17 @@ ReduceParams settled_walk(OpCall& call, const Reduced& reduced) {
     in_order = in_order && axis >= last;
     last = axis;
   }
-  const ReduceParams params = walk_of(Shape(dims), as_they_lie);
+  const ReduceParams params = dense_params(Shape(dims), as_they_lie);
   if (in_order && !params.gathers && is_dense(Shape(dims), strides)) return params;
   call.make_dense(0);
-  return walk_of(x.shape, reduced);
+  return dense_params(x.shape, reduced);
 }
 
 template <typename ResultOf>
 void reduce_as(OpCall& call, ResultOf result_of) {
   const Operand& x = call.input(0);
   const Reduced reduced = reduced_axes(call, x.shape);
-  ReduceParams params = settled_walk(call, reduced);
+  ReduceParams params = strided_params(call, reduced);
   if (params.gathers) gather_axes(params, x.shape, reduced);
   call.make(result_of(x.dtype), reduced_shape(x.shape, reduced, call.boolean(kKeepDims)));
   call.params(params);
@@ -154,7 +154,7 @@ void arg_extreme(OpCall& call) {
              "axis {} of {} has no elements, at least one is needed", axis, x.shape.to_string());
   if (make_if_empty(call, DType::kInt32, shape)) return;
   check_positions(call, x.shape.dims()[axis]);
-  call.params(settled_walk(call, reduced));
+  call.params(strided_params(call, reduced));
   call.make(DType::kInt32, shape);
 }
 

@@ -130,7 +130,7 @@ std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTab
   try {
     if (listener != nullptr) [[unlikely]]
       listener->began(call);
-    call.settle(row.strided);
+    call.make_dense_unless(row.strided);
     row.meaning(call);
     if (!call.is_done() && (row.data == Data::kChecked || !call.made_only_empty())) {
       kernel_of(call)(call);
@@ -152,9 +152,10 @@ std::size_t run_once(const RunPlace& place, const OpSpec& spec, const MeaningTab
   return call.outputs();
 }
 
-std::size_t run_settled(const RunPlace& place, const OpSpec& spec, const MeaningTable::Row& row,
-                        std::span<const Handle> inputs, std::span<const double> attributes,
-                        std::span<OpResult> results, Recorder* listener) {
+std::size_t run_until_laid_out(const RunPlace& place, const OpSpec& spec,
+                               const MeaningTable::Row& row, std::span<const Handle> inputs,
+                               std::span<const double> attributes, std::span<OpResult> results,
+                               Recorder* listener) {
   while (true) {
     try {
       return run_once(place, spec, row, inputs, attributes, results, listener);
@@ -172,10 +173,10 @@ std::size_t run_heard(const RunPlace& place, const OpSpec& spec, std::span<const
   }
   Recorder* const listener = recorder;
   if (listener == nullptr) [[likely]]
-    return run_settled(place, spec, row, inputs, attributes, results, nullptr);
+    return run_until_laid_out(place, spec, row, inputs, attributes, results, nullptr);
   const Unheard inside;
   try {
-    return run_settled(place, spec, row, inputs, attributes, results, listener);
+    return run_until_laid_out(place, spec, row, inputs, attributes, results, listener);
   } catch (...) {
     listener->failed();
     throw;
@@ -204,7 +205,7 @@ UpdateInPlace::UpdateInPlace(const RunPlace& place, OpId op, std::span<const Han
   const MeaningTable::Row& row = meanings()[op];
   try {
     call_.write_over(over);
-    call_.settle(row.strided);
+    call_.make_dense_unless(row.strided);
     row.meaning(call_);
     call_.check_room(call_.outputs());
   } catch (const OutOfMemory& error) {

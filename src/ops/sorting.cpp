@@ -24,10 +24,10 @@ void top_k(OpCall& call) {
   if (k > 0) check_positions(call, length);
   IntList dims(x.shape.dims());
   dims[last] = k;
-  call.params(TopKWalk{.rows = extent(x.shape, 0, last),
-                       .length = length,
-                       .k = k,
-                       .sorted = call.boolean(attribute_at("TopK", "sorted"))});
+  call.params(TopKParams{.rows = extent(x.shape, 0, last),
+                         .length = length,
+                         .k = k,
+                         .sorted = call.boolean(attribute_at("TopK", "sorted"))});
   call.make(x.dtype, Shape(dims));
   call.make(DType::kInt32, Shape(dims));
 }
@@ -38,10 +38,10 @@ void unique(OpCall& call) {
   call.check(shape.rank() >= 1, "a scalar was given, rank 1 and more are allowed");
   const std::size_t axis =
       checked_axis(call, call.integer(attribute_at("Unique", "axis")), shape.rank());
-  call.params(UniqueWalk{.axis = axis,
-                         .before = extent(shape, 0, axis),
-                         .extent = shape.dims()[axis],
-                         .after = extent(shape, axis + 1, shape.rank())});
+  call.params(UniqueParams{.axis = axis,
+                           .before = extent(shape, 0, axis),
+                           .extent = shape.dims()[axis],
+                           .after = extent(shape, axis + 1, shape.rank())});
 }
 
 void search(OpCall& call, bool right) {
@@ -55,10 +55,10 @@ void search(OpCall& call, bool right) {
              "shapes {} and {} were given, two matrices with as many rows are allowed",
              sorted.shape.to_string(), values.shape.to_string());
   if (!values.shape.empty()) check_positions(call, checked_add(sorted.shape.dims()[1], 1));
-  call.params(SearchWalk{.rows = sorted.shape.dims()[0],
-                         .length = sorted.shape.dims()[1],
-                         .values = values.shape.dims()[1],
-                         .right = right});
+  call.params(SearchParams{.rows = sorted.shape.dims()[0],
+                           .length = sorted.shape.dims()[1],
+                           .values = values.shape.dims()[1],
+                           .right = right});
   call.make(DType::kInt32, values.shape);
 }
 

@@ -31,13 +31,13 @@ void suppression(OpCall& call) {
   call.check(overlap >= 0 && overlap <= 1, "iouThreshold was {}, 0 to 1 is allowed", overlap);
   call.convert_input(0, DType::kFloat32);
   call.convert_input(1, DType::kFloat32);
-  call.params(SuppressionWalk{
+  call.params(SuppressionParams{
       .boxes = boxes.dims()[0], .most = most, .overlap = overlap, .score = call.number(kScore)});
 }
 
 void padded(OpCall& call) {
   suppression(call);
-  call.params<SuppressionWalk>().pad =
+  call.params<SuppressionParams>().pad =
       call.boolean(attribute_at("NonMaxSuppressionV4", "padToMaxOutputSize"));
 }
 
@@ -45,7 +45,7 @@ void soft(OpCall& call) {
   const double sigma = call.number(attribute_at("NonMaxSuppressionV5", "softNmsSigma"));
   call.check(sigma >= 0 && sigma <= 1, "softNmsSigma was {}, 0 to 1 is allowed", sigma);
   suppression(call);
-  call.params<SuppressionWalk>().sigma = sigma;
+  call.params<SuppressionParams>().sigma = sigma;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void view_as(OpCall& call, const Shape& shape, const Strides& strides) {
 
 void identity(OpCall& call) { view_as(call, call.input(0).shape, strides_of(call.input(0))); }
 
-// How elements that lie so are walked in another shape; none where no strides do that. Both shapes
+// How elements that lie so are reached in another shape; none where no strides do that. Both shapes
 // are cut into the shortest groups of axes with as many elements; a group of the given shape must
 // be one run.
 std::optional<Strides> reshaped(const Operand& x, const Shape& shape) {

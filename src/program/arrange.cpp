@@ -46,18 +46,18 @@ void drop_given(Plan& plan, std::span<const Slot> captured, const Marks& needed)
 
 // A slot that a step made ends after its last use, or at once where it has none; outputs do not.
 void end_slots(Plan& plan, std::vector<Step>& steps) {
-  Marks settled(plan.likeness.size());
-  mark(plan.given, settled);
-  mark(plan.outputs, settled);
-  for (const KeptSlot& each : plan.kept) settled[each.used] = true;
-  for (const Constant& each : plan.constants) settled[each.slot] = true;
+  Marks decided(plan.likeness.size());
+  mark(plan.given, decided);
+  mark(plan.outputs, decided);
+  for (const KeptSlot& each : plan.kept) decided[each.used] = true;
+  for (const Constant& each : plan.constants) decided[each.slot] = true;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     step->ended.begin = static_cast<std::uint32_t>(plan.slots.size());
     for (const Part part : {step->inputs, step->results}) {
       for (std::uint32_t i = part.begin; i < part.begin + part.count; ++i) {
         const Slot slot = plan.slots[i];
-        if (slot == kNoSlot || settled[slot]) continue;
-        settled[slot] = true;
+        if (slot == kNoSlot || decided[slot]) continue;
+        decided[slot] = true;
         plan.slots.push_back(slot);
       }
     }

@@ -232,25 +232,25 @@ bool can_fuse(const Plan& plan, const Device& device) noexcept {
          kernels != nullptr && (*kernels)[ops::kChain] != nullptr;
 }
 
-bool can_settle(const Plan& plan, const Device& device) noexcept {
+bool can_keep(const Plan& plan, const Device& device) noexcept {
   return can_fuse(plan, device) && (*ops::kernels_for(device))[ops::kPackedProduct] != nullptr;
 }
 
 namespace {
 
-void make_settled(Plan& plan, std::vector<Step> steps, const ProgramOptions& options) {
+void make_rest(Plan& plan, std::vector<Step> steps, const ProgramOptions& options) {
   if (options.join) {
     join_epilogues(plan, steps);  // biases, which norms may come after
     fold_norms(plan, steps);
     join_epilogues(plan, steps);
     pack_matrices(plan, steps);
   }
-  steps = settle(plan, steps);
+  steps = keep_apart(plan, steps);
   if (plan.kept.empty()) return;
   if (options.fuse) steps = with_chains(plan, steps);
   if (plan.overwrite) sink_update(plan, steps);
   end_slots(plan, steps);
-  plan.settled = std::move(steps);
+  plan.rest = std::move(steps);
 }
 
 }  // namespace
@@ -279,7 +279,7 @@ void fuse(Plan& plan, const ProgramOptions& options) {
     end_slots(plan, steps);
     plan.fused = std::move(steps);
   }
-  if (options.keep && !plan.queued) make_settled(plan, before, options);
+  if (options.keep && !plan.queued) make_rest(plan, before, options);
 }
 
 }  // namespace ebb::programs

@@ -12,8 +12,8 @@ void fuse(Plan& plan, const ProgramOptions& options);
 // Whether a run there may use Plan::fused: the device is like the one it was made for and has the kernel, and
 // nobody listens to this thread, who would have to know each operation.
 bool can_fuse(const Plan& plan, const Device& device) noexcept;
-// The same of Plan::settled.
-bool can_settle(const Plan& plan, const Device& device) noexcept;
+// The same of Plan::rest.
+bool can_keep(const Plan& plan, const Device& device) noexcept;
 
 // Sums of products of a few rows each are one product (sums.cpp), where that holds no more memory. The
 // numbers may differ in their last bits.
@@ -23,9 +23,9 @@ void merge_sums(Plan& plan, std::vector<Step>& steps);
 // differ in their last bits.
 void join_epilogues(Plan& plan, std::vector<Step>& steps);
 
-// What depends on variables and captured tensors alone apart from the rest (settle.cpp): Plan::keeping,
+// What depends on variables and captured tensors alone apart from the rest (keep_apart.cpp): Plan::keeping,
 // kept and kept_of. The rest. Where nothing does, Plan::kept stays empty.
-std::vector<Step> settle(Plan& plan, const std::vector<Step>& steps);
+std::vector<Step> keep_apart(Plan& plan, const std::vector<Step>& steps);
 
 // By slot: it depends on variables, captured tensors and constants alone, and is worth keeping.
 std::vector<bool> fixed_slots(const Plan& plan, const std::vector<Step>& steps);

@@ -12,7 +12,7 @@ Kept::Source Kept::source_of(const Plan& plan, const ops::RunPlace& place,
 
 KeptTensors Kept::find(const Plan& plan, const ops::RunPlace& place,
                        std::span<const Handle> given) {
-  if (plan.kept.empty() || given.size() != plan.given.size() || !can_settle(plan, place.device)) {
+  if (plan.kept.empty() || given.size() != plan.given.size() || !can_keep(plan, place.device)) {
     return nullptr;
   }
   const std::unique_lock lock(mutex_, std::try_to_lock);

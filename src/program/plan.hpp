@@ -48,7 +48,7 @@ struct Constant {
 // Made of variables and captured tensors alone, and kept as long as these are the same.
 struct KeptSlot {
   Slot made;  // by Plan::keeping
-  Slot used;  // its name in Plan::settled
+  Slot used;  // its name in Plan::rest
 };
 
 struct Plan {
@@ -65,8 +65,8 @@ struct Plan {
   // The same in fewer steps, for runs that nobody listens to; empty: there are none.
   std::vector<Step> fused;
   // The same once more, for runs that are given the same weights as the one before: `keeping` makes
-  // what depends on them alone, `settled` the rest. Empty: nothing does.
-  std::vector<Step> keeping, settled;
+  // what depends on them alone, `rest` what else there is. Empty: nothing does.
+  std::vector<Step> keeping, rest;
   std::vector<KeptSlot> kept;
   std::vector<std::size_t> kept_of;  // the places in `given` that it depends on
   bool overwrite = false;            // ProgramOptions::overwrite

@@ -66,7 +66,7 @@ const std::vector<Step>& PlanRun::steps_for(const std::vector<Tensor>* kept) {
     const Handle handle = (*kept)[i].handle();
     handles_[plan_.kept[i].made] = handles_[plan_.kept[i].used] = handle;  // it may be an output
   }
-  return plan_.settled;
+  return plan_.rest;
 }
 
 void PlanRun::run(const std::vector<Tensor>* kept) {

@@ -93,7 +93,7 @@ class ContextBody {
   friend class StorageRef;
   friend class ContextRegistry;
   friend class SnapshotWriter;
-  friend class LiveWalk;
+  friend class LiveTensors;
   // The chunks of records that no context uses, of each kind.
   template <typename Use>
   static void for_each_stock(Use&& use) {
@@ -183,7 +183,7 @@ class ContextBody {
   void let_go(Storage& storage, EndBatch& batch) noexcept;
   void take_notices(Lock& lock) noexcept;  // all; lets others in meanwhile
   void end_kept(bool foreign, EndBatch& batch, std::uint64_t& since) noexcept;
-  Region& settled(Region& region) noexcept;
+  Region& region_or_root(Region& region) noexcept;
   Ledger& ledger(const Device& device) noexcept { return ledgers_[device.index()]; }
   std::atomic<std::uint64_t>& last_birth(const Device& device) noexcept {
     return last_births_[device.index()];
@@ -231,7 +231,7 @@ class ContextBody {
   bool ask_others(const Device* device);  // null: any
   Asked take_request(ContextId id);
   // A row for each live tensor, or for each hold. The lock is taken for a chunk of them at a time, so
-  // that a walk over a million delays nobody; `use` is called without it.
+  // that going over a million delays nobody; `use` is called without it.
   template <typename Row, typename Copy, typename Use>
   void for_each_row(bool holds, Copy&& copy, Use&& use) {
     std::vector<Row> rows;

@@ -183,7 +183,7 @@ void ContextBody::gather_holdings(const Device* device, By by,
 
 std::vector<SiteHolding> ContextBody::holdings(ContextId id, const Device* device, By by) {
   Lock lock = enter(id, "holdings");
-  const Visit visit(*this, lock);  // it stays the one that is walked
+  const Visit visit(*this, lock);  // it stays the one that is gone over
   lock.unlock();
   std::map<SiteId, SiteHolding> sites;
   gather_holdings(device, by, sites);

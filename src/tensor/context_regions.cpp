@@ -104,7 +104,8 @@ void ContextBody::attach_temporarily(ContextId context, RegionId id, Handle hand
   Region& to = open_to(lock, id, "attach_temporarily");
   TensorRecord& record = live(lock, handle, "attach_temporarily");
   // Lent on, it still goes back to where it was first.
-  const RegionId home = record.return_to != 0 ? record.return_to : settled(*record.region).name();
+  const RegionId home =
+      record.return_to != 0 ? record.return_to : region_or_root(*record.region).name();
   RegionTree::move(to, record);
   record.return_to = home;
 }
@@ -118,13 +119,13 @@ void ContextBody::detach(ContextId context, Handle handle) {
 void ContextBody::move_to_parent(ContextId context, Handle handle) {
   Lock lock = enter(context, "move_to_parent");
   TensorRecord& record = live(lock, handle, "move_to_parent");
-  Region& from = settled(*record.region);
+  Region& from = region_or_root(*record.region);
   if (from.parent != nullptr) RegionTree::move(*from.parent, record);
 }
 
 // A region that is being closed is no longer part of the tree: what is still in it counts as the
 // root's.
-Region& ContextBody::settled(Region& region) noexcept {
+Region& ContextBody::region_or_root(Region& region) noexcept {
   return region.live() ? region : regions_->root();
 }
 
@@ -137,7 +138,7 @@ RegionId ContextBody::shortest_lived(ContextId context, std::span<const Handle> 
   Lock lock = enter(context, "shortest_lived");
   Region* shortest = &region(lock, 0, "shortest_lived");
   for (const Handle handle : handles) {
-    Region& owner = settled(*live(lock, handle, "shortest_lived").region);
+    Region& owner = region_or_root(*live(lock, handle, "shortest_lived").region);
     shortest = &RegionTree::shorter_lived(*shortest, owner);
   }
   return shortest->name();

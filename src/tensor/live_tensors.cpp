@@ -8,7 +8,7 @@
 
 namespace ebb {
 
-class LiveWalk {
+class LiveTensors {
  public:
   // Contexts are never destroyed; one that is recycled meanwhile is found empty.
   static std::vector<ContextBody*> contexts() {
@@ -43,18 +43,18 @@ class LiveWalk {
 };
 
 void for_each_live_tensor(const std::function<void(const LiveRow&)>& use) {
-  for (ContextBody* context : LiveWalk::contexts()) LiveWalk::rows(*context, use);
+  for (ContextBody* context : LiveTensors::contexts()) LiveTensors::rows(*context, use);
 }
 
 Books books_as_they_are(const Device& device) {
   Books sum = ContextRegistry::instance().ended(&device).books;
-  for (ContextBody* context : LiveWalk::contexts()) sum += LiveWalk::books(*context, device);
+  for (ContextBody* context : LiveTensors::contexts()) sum += LiveTensors::books(*context, device);
   return sum;
 }
 
 std::uint64_t orphans_waiting() {
   std::uint64_t sum = 0;
-  for (const ContextBody* context : LiveWalk::contexts()) sum += LiveWalk::orphans(*context);
+  for (const ContextBody* context : LiveTensors::contexts()) sum += LiveTensors::orphans(*context);
   return sum;
 }
 

@@ -1,6 +1,6 @@
 // The snapshot: docs/snapshot.md, front to back.
 //
-// Records are copied under the context's lock a chunk at a time and written after it, so the walk
+// Records are copied under the context's lock a chunk at a time and written after it, so reading
 // delays nobody for longer than a thousand records take, and its size does not depend on theirs.
 #include "ebb/tensor/snapshot.hpp"
 

@@ -59,7 +59,7 @@ TEST_F(LargeOps, OfFloats) {
             (std::vector<float>{2, 2, 2}));
 }
 
-// A view of more than 2^31 bytes is walked, and made dense, to its last element.
+// A view of more than 2^31 bytes is read, and made dense, to its last element.
 TEST_F(LargeOps, OfViews) {
   Session session;
   constexpr std::int64_t kHigh = 18, kWide = (std::int64_t{1} << 31) / kHigh + 1;

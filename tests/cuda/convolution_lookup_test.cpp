@@ -60,7 +60,7 @@ struct Case {
   void for_each_product(Visit visit) const {
     const ops::Windows w = cpu::as_volume(c.windows);
     for (std::int64_t image = 0; image < w.batch; ++image) {
-      cpu::walk_rows(
+      cpu::visit_rows(
           w, 0, w.out[0] * w.out[1], [](std::int64_t) {},
           [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
             for (std::int64_t i = 0; i < c.in_channels; ++i) {

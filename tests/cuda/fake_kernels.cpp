@@ -23,16 +23,16 @@ bool is(const ebb_cuda_tensor& tensor, DType dtype) {
   return tensor.dtype == static_cast<std::uint32_t>(dtype);
 }
 
-void add_axis(const ops::BinaryWalk& walk, std::size_t axis, const float* a, const float* b,
+void add_axis(const ops::BinaryLoops& loops, std::size_t axis, const float* a, const float* b,
               float*& out) {
-  for (std::int64_t i = 0; i < walk.extent[axis]; ++i) {
-    if (axis + 1 == walk.axes) {
+  for (std::int64_t i = 0; i < loops.extent[axis]; ++i) {
+    if (axis + 1 == loops.axes) {
       *out++ = *a + *b;
     } else {
-      add_axis(walk, axis + 1, a, b, out);
+      add_axis(loops, axis + 1, a, b, out);
     }
-    a += walk.step[0][axis];
-    b += walk.step[1][axis];
+    a += loops.step[0][axis];
+    b += loops.step[1][axis];
   }
 }
 
@@ -40,9 +40,9 @@ std::optional<Work> add(const ebb_cuda_call& call) {
   if (!is(call.inputs[0], DType::kFloat32)) return std::nullopt;
   return [a = data<float>(call.inputs[0]), b = data<float>(call.inputs[1]),
           out = data<float>(call.outputs[0]),
-          walk = *static_cast<const ops::BinaryWalk*>(call.params)] {
+          loops = *static_cast<const ops::BinaryLoops*>(call.params)] {
     float* to = out;
-    add_axis(walk, 0, a, b, to);
+    add_axis(loops, 0, a, b, to);
   };
 }
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "backends/cuda/plugin/kernels/images.cuh"
+#include "backends/cuda/plugin/kernels/loops.cuh"
 #include "backends/cuda/plugin/kernels/mersenne.cuh"
 #include "backends/cuda/plugin/kernels/overlap.cuh"
-#include "backends/cuda/plugin/kernels/walk.cuh"
 
 namespace ebb::cuda {
 namespace {
@@ -25,17 +25,17 @@ TEST(CudaIndex, DivisorDividesEverythingBelow2To31) {
   }
 }
 
-TEST(CudaIndex, WalkFindsEveryElement) {
+TEST(CudaIndex, LoopsFindEveryElement) {
   Plan<2> plan;  // [2, 3, 4], the second operand broadcast along the middle
   plan.add_outer(4, {1, 1});
   plan.add_outer(3, {4, 0});
   plan.add_outer(2, {12, 4});
   plan.reverse();
   ASSERT_EQ(plan.axes, 3);
-  const Walk<2> walk(plan);
+  const Loops<2> loops(plan);
   for (int i = 0; i < 24; ++i) {
     std::int32_t at[2];
-    walk.at(static_cast<std::uint32_t>(i), at);
+    loops.at(static_cast<std::uint32_t>(i), at);
     EXPECT_EQ(at[0], i);
     EXPECT_EQ(at[1], i / 12 * 4 + i % 4);
   }

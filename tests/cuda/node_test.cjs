@@ -21,7 +21,7 @@ function driverMegabytes() {
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Everything dead is given back, and what is kept for reuse too; the driver's figure a second later at most. */
-async function settled() {
+async function megabytesWhenQuiet() {
   ebb.collect();
   ebb.trim();
   await sleep(500);
@@ -87,7 +87,7 @@ test('each GPU has a backend of its own; one that is not there is refused', asyn
 });
 
 test('several regions at once: an async tidy frees its own', async () => {
-  await settled(); // what the tests before dropped would come back meanwhile
+  await megabytesWhenQuiet(); // what the tests before dropped would come back meanwhile
   const before = tf.memory().numTensors;
   const sums = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
@@ -119,7 +119,7 @@ async function leakyOperation() {
 
 test('1,000 tensors of 8 MB dropped under 256 MB: the driver sees no more than the budget', async () => {
   await leakyOperation(); // loads kernels, which take memory of the GPU for good
-  const before = await settled();
+  const before = await megabytesWhenQuiet();
   const budget = ebb.budget();
   ebb.budget('256MB');
   let most = 0;
@@ -127,7 +127,7 @@ test('1,000 tensors of 8 MB dropped under 256 MB: the driver sees no more than t
     await leakyOperation();
     if (i % 50 === 49) most = Math.max(most, driverMegabytes() - before);
   }
-  const after = (await settled()) - before;
+  const after = (await megabytesWhenQuiet()) - before;
   ebb.budget(budget);
   console.log(`# 1,000 x 8 MB: ${most} MB above the start at most, ${after} MB after`);
   assert.ok(most > 0 && most <= 256 + 32, `${most} MB at most`);
@@ -145,16 +145,16 @@ test('a model dropped without dispose: its memory is back with the driver', asyn
     return driverMegabytes();
   };
   await use();
-  const before = await settled();
+  const before = await megabytesWhenQuiet();
   const during = (await use()) - before;
-  const after = (await settled()) - before;
+  const after = (await megabytesWhenQuiet()) - before;
   console.log(`# a model of 134 MB: ${during} MB above the start, ${after} MB after`);
   assert.ok(during >= 120, `${during} MB during`); // some of it may have been kept in pieces that are in use
   assert.ok(after <= 16, `${after} MB after`);
 });
 
 test('disposed by hand: trim gives the memory back too', async () => {
-  const before = await settled();
+  const before = await megabytesWhenQuiet();
   const x = tf.fill([64 * MEGABYTE], 1); // 256 MB
   x.dataSync();
   assert.ok(driverMegabytes() - before >= 248);

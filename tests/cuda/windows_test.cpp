@@ -1,4 +1,4 @@
-// How CUDA's kernels walk a window, compiled for the host, against the CPU's walk.
+// How CUDA's kernels go over a window, compiled for the host, against the CPU's.
 #include "backends/cuda/plugin/kernels/windows.cuh"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ ops::Windows random_windows(std::mt19937& random) {
 std::vector<Visit> visits_of_cpu(const ops::Windows& windows, std::vector<std::int64_t>& counts) {
   const ops::Windows w = cpu::as_volume(windows);
   std::vector<Visit> visits;
-  cpu::walk_rows(
+  cpu::visit_rows(
       w, 0, w.out[0] * w.out[1], [](std::int64_t) {},
       [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
         visits.push_back({out, in, tap});
@@ -78,7 +78,7 @@ void compare(const ops::Windows& windows) {
   }
 }
 
-TEST(CudaWindows, AreWalkedAsOnTheCpu) {
+TEST(CudaWindows, AreVisitedAsOnTheCpu) {
   std::mt19937 random(5);
   for (int i = 0; i < 500; ++i) {
     const ops::Windows w = random_windows(random);

@@ -31,7 +31,7 @@ BooksWorld::~BooksWorld() {
 
 void BooksWorld::step() {
   Pair& pair = pairs_[pick(kContexts)];
-  if (pair.model->tensors.size() > kMostTensors) return dispose(pair), settle(pair);
+  if (pair.model->tensors.size() > kMostTensors) return dispose(pair), compare_told(pair);
   std::uint64_t at = pick(weights_);
   for (const auto& [action, weight] : actions_) {
     if (at < weight) {
@@ -40,11 +40,11 @@ void BooksWorld::step() {
     }
     at -= weight;
   }
-  settle(pair);
+  compare_told(pair);
 }
 
 // What the host was told, against what it should have been; the bytes in use.
-void BooksWorld::settle(Pair& pair) {
+void BooksWorld::compare_told(Pair& pair) {
   auto& told = pair.host.ends;
   ASSERT_EQ(told.size(), pair.model->told.size());
   if (!told.empty()) {
@@ -85,7 +85,7 @@ void BooksWorld::open_context(Pair& pair) {
 void BooksWorld::close_context(Pair& pair) {
   pair.model->end_all();
   pair.real.reset();
-  settle(pair);
+  compare_told(pair);
   for (Hold& hold : holds_) {
     if (hold.storage->context == pair.model.get()) hold.storage->context = nullptr;
   }
@@ -138,8 +138,7 @@ void BooksWorld::view(Pair& pair) {
   const Handle base = some_handle(pair);
   const RegionId region = some_region(pair);
   const bool own = lives(pair, base) && !pair.model->tensors.at(base).storage->foreign();
-  if (own && pair.model->tensors.at(base).strided)
-    return settle_layout(pair, base);  // as view would
+  if (own && pair.model->tensors.at(base).strided) return lay_out(pair, base);  // as view would
   Handle handle = 0;
   const bool made = agrees(own && takes(pair, region), [&] {
     handle = pair.real->view(base, 0, {.shape = {0}, .region = region});
@@ -172,11 +171,11 @@ void BooksWorld::stride(Pair& pair) {
 
 void BooksWorld::make_dense(Pair& pair) {
   const Handle handle = some_handle(pair);
-  if (lives(pair, handle) && pair.model->tensors.at(handle).strided) settle_layout(pair, handle);
+  if (lives(pair, handle) && pair.model->tensors.at(handle).strided) lay_out(pair, handle);
 }
 
 // A birth in Ebb's own memory drains its orphans; the tensor itself may be one of them.
-void BooksWorld::settle_layout(Pair& pair, Handle handle) {
+void BooksWorld::lay_out(Pair& pair, Handle handle) {
   ModelContext& model = *pair.model;
   Operand operand;
   pair.real->resolve({&handle, 1}, {&operand, 1}, "model");
@@ -253,7 +252,7 @@ void BooksWorld::orphan(Pair& pair) {
 void BooksWorld::hold(Pair& pair) {
   const Handle handle = some_handle(pair);
   if (lives(pair, handle) && pair.model->tensors.at(handle).strided) {
-    settle_layout(pair, handle);  // as hold_by_name would
+    lay_out(pair, handle);  // as hold_by_name would
     if (!lives(pair, handle)) return;
   }
   Hold hold;

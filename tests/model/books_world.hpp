@@ -48,7 +48,7 @@ class BooksWorld {
   template <typename Call>
   bool agrees(bool valid, Call&& real);
   void keep(Pair& pair, Handle handle) { pair.handles.push_back(handle); }
-  void settle(Pair& pair);
+  void compare_told(Pair& pair);
   void forget_ended(Pair& pair);
 
   void open_context(Pair& pair);
@@ -57,7 +57,7 @@ class BooksWorld {
   void view(Pair& pair);
   void stride(Pair& pair);
   void make_dense(Pair& pair);
-  void settle_layout(Pair& pair, Handle handle);
+  void lay_out(Pair& pair, Handle handle);
   void adopt(Pair& pair);
   void rebook(Pair& pair);
   void dispose(Pair& pair);

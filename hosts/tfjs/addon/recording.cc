@@ -23,7 +23,7 @@ void read_mode(ebb_record_info* read) {
 }
 
 // After a call that may have changed it; what went wrong in that is told already.
-napi_value settled(World& world) {
+napi_value see_mode(World& world) {
   ebb_record_info read;
   read_mode(&read);
   world.see_recording();
@@ -41,13 +41,13 @@ napi_value record_start(napi_env env, napi_callback_info info) {
   options.max_bytes = arguments.integer<std::uint64_t>(3);
   options.sample_bytes = arguments.integer<std::uint64_t>(4);
   check(env, ebb_record_start(&options));
-  return settled(arguments.world());
+  return see_mode(arguments.world());
 }
 
 napi_value record_mode(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
   check(env, ebb_record_set_mode(arguments.integer<std::uint32_t>(0)));
-  return settled(arguments.world());
+  return see_mode(arguments.world());
 }
 
 napi_value record_mark(napi_env env, napi_callback_info info) {
@@ -60,7 +60,7 @@ napi_value record_stop(napi_env env, napi_callback_info info) {
   World& world = owner_of<World>(env, info);
   world.flush();  // what JavaScript has ended must not look alive at the end
   check(env, ebb_record_stop());
-  return settled(world);
+  return see_mode(world);
 }
 
 napi_value record_host_heap(napi_env env, napi_callback_info info) {

@@ -12,7 +12,7 @@
 namespace ebb::ops {
 
 struct CopyPlan {
-  static constexpr std::size_t kMostAxes = 2 * kMaxRank;  // tiling walks each axis twice
+  static constexpr std::size_t kMostAxes = 2 * kMaxRank;  // tiling goes along each axis twice
 
   std::size_t axes = 0;
   std::array<std::int64_t, kMostAxes> extent{};

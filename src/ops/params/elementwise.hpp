@@ -9,18 +9,18 @@
 
 namespace ebb::ops {
 
-// K operands walked along a dense output: axes that all of them walk alike are one axis. The last
+// Loops over a dense output and K operands: axes along which all of them go on alike are one axis. The last
 // axis is the inner one; a step is 0 where the operand is broadcast along it, 1 along the rows of a
 // dense operand, anything along those of a strided one.
 //
-// Binary operations and Select leave a Walk for each call; those with one operand only where that
+// Binary operations and Select leave Loops for each call; those with one operand only where that
 // is strided.
 template <std::size_t K>
-struct Walk {
+struct Loops {
   std::size_t axes = 1;
   std::array<std::int64_t, kMaxRank> extent{};
   std::array<std::array<std::int64_t, kMaxRank>, K> step{};  // in elements
 };
-using BinaryWalk = Walk<2>;
+using BinaryLoops = Loops<2>;
 
 }  // namespace ebb::ops

@@ -36,10 +36,12 @@ consteval std::uint64_t hash_of_layouts() {
 }  // namespace detail
 
 // Every struct that a meaning leaves for its kernel.
-inline constexpr std::uint64_t kParamsHash = detail::hash_of_layouts<
-    Walk<1>, Walk<2>, Walk<3>, ReduceParams, ScanParams, MoveParams, TwoMovesParams, PartsParams,
-    MirrorParams, GatherParams, NdParams, TopKWalk, UniqueWalk, SearchWalk, ResizeWalk, CropWalk,
-    RotateWalk, TransformWalk, Product, Convolution, Pooling, SuppressionWalk, AdamParams,
-    SgdParams, MomentumParams, AdagradParams, AdadeltaParams, AdamaxParams, RmsPropParams>();
+inline constexpr std::uint64_t kParamsHash =
+    detail::hash_of_layouts<Loops<1>, Loops<2>, Loops<3>, ReduceParams, ScanParams, MoveParams,
+                            TwoMovesParams, PartsParams, MirrorParams, GatherParams, NdParams,
+                            TopKParams, UniqueParams, SearchParams, ResizeParams, CropParams,
+                            RotateParams, TransformParams, Product, Convolution, Pooling,
+                            SuppressionParams, AdamParams, SgdParams, MomentumParams, AdagradParams,
+                            AdadeltaParams, AdamaxParams, RmsPropParams>();
 
 }  // namespace ebb::ops

@@ -18,21 +18,21 @@ struct ImageSize {
 };
 
 // From the pixels of `large` (forward: the output; gradient: dy) to those of `images`.
-struct ResizeWalk {
+struct ResizeParams {
   ImageSize images;
   ImageSize resized;
   bool align_corners = false;
   bool half_pixel_centers = false;
 };
 
-struct CropWalk {
+struct CropParams {
   ImageSize images;
   ImageSize crops;  // batch: the boxes
   bool nearest = false;
   double extrapolation = 0;
 };
 
-struct RotateWalk {
+struct RotateParams {
   ImageSize images;
   double sine = 0, cosine = 1;
   double center_x = 0, center_y = 0;
@@ -40,7 +40,7 @@ struct RotateWalk {
   std::array<double, 4> fill{};
 };
 
-struct TransformWalk {
+struct TransformParams {
   ImageSize images;
   ImageSize transformed;
   bool bilinear = false;

@@ -6,7 +6,7 @@
 
 namespace ebb::ops {
 
-struct TopKWalk {
+struct TopKParams {
   std::int64_t rows = 0;
   std::int64_t length = 0;  // of a row
   std::int64_t k = 0;
@@ -14,12 +14,12 @@ struct TopKWalk {
 };
 
 // The operand as [before, axis, after]; slices along the axis are compared as wholes.
-struct UniqueWalk {
+struct UniqueParams {
   std::size_t axis = 0;
   std::int64_t before = 1, extent = 0, after = 1;
 };
 
-struct SearchWalk {
+struct SearchParams {
   std::int64_t rows = 0;
   std::int64_t length = 0;  // of a sorted row
   std::int64_t values = 0;  // sought in each row

@@ -5,7 +5,7 @@
 
 namespace ebb::ops {
 
-struct SuppressionWalk {
+struct SuppressionParams {
   std::int64_t boxes = 0;
   std::int64_t most = 0;  // boxes to select
   double overlap = 0;     // from which on a box is suppressed

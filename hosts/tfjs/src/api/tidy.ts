@@ -29,7 +29,7 @@ export function tidy<T>(
   const started = storageStarted();
   let result: T;
   try {
-    result = runInRegion(region, () => settled(run(scopeOf(region))));
+    result = runInRegion(region, () => awaitable(run(scopeOf(region))));
   } catch (error) {
     close(installed, region, undefined, started);
     throw error;
@@ -94,7 +94,7 @@ function finish(installed: Hooks, region: Scope, result: unknown): void {
  * What is waited for as a promise of Node's own: a thenable may begin its work only when it is asked, which must be in
  * the region, and its `then` may give nothing back.
  */
-function settled<T>(value: T): T {
+function awaitable<T>(value: T): T {
   const isThenable = typeof (value as { then?: unknown } | null)?.then === 'function';
   return isThenable && !isPromise(value) ? (Promise.resolve(value) as T) : value;
 }

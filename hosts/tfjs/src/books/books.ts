@@ -298,7 +298,7 @@ export class Books {
     this.kernels = 0;
     this.bytesBorn = 0;
     this.world.signals[Signal.Notices] = 0;
-    this.settle(this.host.safePoint(this.lastDevice, upcoming, this.inTidy()));
+    this.giveBackEnded(this.host.safePoint(this.lastDevice, upcoming, this.inTidy()));
     this.onDrained();
     if (this.afterSafePoint.size > 0) for (const call of this.afterSafePoint) call();
   }
@@ -307,7 +307,7 @@ export class Books {
   idle(): number {
     this.parts();
     this.world.signals[Signal.Notices] = 0;
-    this.settle(this.host.idle());
+    this.giveBackEnded(this.host.idle());
     return this.world.slate[Slate.AgainMs] as number;
   }
 
@@ -320,13 +320,13 @@ export class Books {
       return;
     }
     this.world.signals[Signal.Notices] = 0;
-    this.settle(this.host.collect(major, rationed));
+    this.giveBackEnded(this.host.collect(major, rationed));
   }
 
   /** The whole ladder; throws the error that names the sites if nothing came back. */
   makeRoom(backend: Backend, bytes: number): void {
     this.world.signals[Signal.Notices] = 0;
-    this.settle(this.host.makeRoom(foreignDevice(this.engine, backend), bytes));
+    this.giveBackEnded(this.host.makeRoom(foreignDevice(this.engine, backend), bytes));
   }
 
   /** The core's device of another runtime's backend; 0 for Ebb's own. */
@@ -386,7 +386,7 @@ export class Books {
     this.world.endSlot(slot);
   }
 
-  private settle(count: number): void {
+  private giveBackEnded(count: number): void {
     const { ended, signals } = this.world;
     const { records } = this.slots;
     while (count > 0) {

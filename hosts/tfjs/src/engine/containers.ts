@@ -9,11 +9,11 @@ export function tensorsIn(result: unknown): Tensor[] {
   if (result === null || typeof result !== 'object') return [];
   if (isTensor(result)) return [result];
   const found: Tensor[] = [];
-  walk(result, found, new Set([result]));
+  gather(result, found, new Set([result]));
   return found;
 }
 
-function walk(container: object, found: Tensor[], seen: Set<unknown>): void {
+function gather(container: object, found: Tensor[], seen: Set<unknown>): void {
   if (ArrayBuffer.isView(container)) return;
   if (container instanceof Map || container instanceof Set) {
     for (const [key, value] of container.entries()) {
@@ -28,5 +28,5 @@ function visit(value: unknown, found: Tensor[], seen: Set<unknown>): void {
   if (value === null || typeof value !== 'object' || seen.has(value)) return;
   seen.add(value);
   if (isTensor(value)) found.push(value);
-  else walk(value, found, seen);
+  else gather(value, found, seen);
 }

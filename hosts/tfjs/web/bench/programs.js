@@ -44,7 +44,7 @@ Object.assign(globalThis.programs, {
 
   /** What a careless program waits for beside a heap, at most, and what a collection takes that it asks for. */
   async pauses({ heap, turns, ...options }) {
-    const held = await settledHeap(heap);
+    const held = await quietHeap(heap);
     const { pressure, got, expected } = await globalThis.programs.careless(options);
     if (got !== expected) throw new Error(`${got}, not ${expected}`);
     const asked = await timedTurns(turns, () => ebb.collect('major'));
@@ -53,7 +53,7 @@ Object.assign(globalThis.programs, {
 
   /** The same of a page that has no Ebb and makes no tensors: a collection of young objects, and a full one. */
   async barePauses({ heap, turns }) {
-    const held = await settledHeap(heap);
+    const held = await quietHeap(heap);
     const young = await timedTurns(turns, () => {
       new ArrayBuffer(65 * globalThis.MB);
       new ArrayBuffer(1);
@@ -69,7 +69,7 @@ function collectAll() {
 }
 
 /** A heap that was there before: what is new is moved by the first collections, which takes time once. */
-async function settledHeap(megabytes) {
+async function quietHeap(megabytes) {
   const held = globalThis.fillHeap(megabytes);
   for (let i = 0; i < 3; i++) {
     collectAll();

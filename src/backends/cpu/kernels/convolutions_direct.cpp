@@ -80,7 +80,7 @@ void convolve_direct(const Convolution& c, const float* data, const float* filte
     for (Index line = begin; line < end; ++line) {
       const float* image = data + line / rows * volume(w.in) * c.in_channels;
       float* to = result + line / rows * volume(w.out) * c.out_channels;
-      walk_rows(
+      visit_rows(
           w, line % rows, line % rows + 1,
           [&](Index out) { std::fill_n(to + out * c.out_channels, c.out_channels, 0.0F); },
           [&](Index out, Index in, Index tap) {
@@ -103,7 +103,7 @@ void back_input_direct(const Convolution& c, const float* gradient, const float*
       const float* from = gradient + i * volume(w.out) * c.out_channels;
       float* image = data + i * volume(w.in) * c.in_channels;
       std::fill_n(image, volume(w.in) * c.in_channels, 0.0F);
-      walk_rows(
+      visit_rows(
           w, 0, w.out[0] * w.out[1], kNothingBefore,
           [&](Index out, Index in, Index tap) {
             add_pixel_to_input(c, from + out * c.out_channels, filter + tap * tap_floats,
@@ -126,7 +126,7 @@ void back_filter_direct(const Convolution& c, const float* data, const float* gr
     for (Index i = 0; i < w.batch; ++i) {
       const float* image = data + i * volume(w.in) * c.in_channels;
       const float* from = gradient + i * volume(w.out) * c.out_channels;
-      walk_rows(
+      visit_rows(
           w, 0, w.out[0] * w.out[1], kNothingBefore,
           [&](Index out, Index in, Index tap) {
             if (tap < begin || tap >= end) return;

@@ -29,7 +29,7 @@ void dilate_of(OpCall& call) {
     for (std::int64_t image = begin; image < end; ++image) {
       const T* x = call.in<T>(0) + image * volume(w.in) * channels;
       T* y = call.out<T>(0) + image * volume(w.out) * channels;
-      walk_rows(
+      visit_rows(
           w, 0, w.out[0] * w.out[1],
           [&](std::int64_t out) { std::fill_n(y + out * channels, channels, kFloor<T>); },
           [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
@@ -78,7 +78,7 @@ void for_each_peak(OpCall& call, Give give) {
     for (std::int64_t c = 0; c < channels; ++c) {
       Peak peak{};
       float largest = 0;
-      walk_rows(
+      visit_rows(
           w, 0, w.out[0] * w.out[1],
           [&](std::int64_t out) {
             peak = fallback_peak(w, out);

@@ -14,7 +14,7 @@
 namespace ebb::cpu {
 namespace {
 
-using ops::BinaryWalk;
+using ops::BinaryLoops;
 using ops::op_id;
 using ops::OpCall;
 
@@ -81,7 +81,7 @@ void unary(OpCall& call) {
   }
   const std::int64_t grain = is_costly(call.spec().id) ? kCostlyGrain : kCheapGrain;
   if (!x.dense) {
-    const StridedRows<1> rows(call.params<ops::Walk<1>>(), {x.data},
+    const StridedRows<1> rows(call.params<ops::Loops<1>>(), {x.data},
                               {static_cast<std::int64_t>(in_size)}, false);
     return rows.run(grain, [&](const RowPart<1>& part) {
       row(part.from[0], y.data + part.at * static_cast<std::int64_t>(out_size), part.count,
@@ -102,49 +102,49 @@ struct BinaryRun {
   std::int64_t in_size, out_size;
 };
 
-void run_flat(const BinaryRun& run, const BinaryWalk& walk) {
-  const std::int64_t a_step = walk.step[0][0], b_step = walk.step[1][0];
-  parallel_for(walk.extent[0], kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
+void run_flat(const BinaryRun& run, const BinaryLoops& loops) {
+  const std::int64_t a_step = loops.step[0][0], b_step = loops.step[1][0];
+  parallel_for(loops.extent[0], kCheapGrain, [&](std::int64_t begin, std::int64_t end) {
     run.row(run.a + begin * a_step * run.in_size, a_step, run.b + begin * b_step * run.in_size,
             b_step, run.out + begin * run.out_size, end - begin);
   });
 }
 
 // One row for each position of the outer axes.
-void run_rows(const BinaryRun& run, const BinaryWalk& walk) {
-  const std::size_t inner = walk.axes - 1;
-  const std::int64_t length = walk.extent[inner];
+void run_rows(const BinaryRun& run, const BinaryLoops& loops) {
+  const std::size_t inner = loops.axes - 1;
+  const std::int64_t length = loops.extent[inner];
   std::int64_t count = 1;
-  for (std::size_t i = 0; i < inner; ++i) count *= walk.extent[i];
+  for (std::size_t i = 0; i < inner; ++i) count *= loops.extent[i];
   const std::int64_t grain =
       std::max<std::int64_t>(1, kCheapGrain / std::max<std::int64_t>(1, length));
   parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t at = begin; at < end; ++at) {
       std::int64_t a = 0, b = 0, rest = at;
       for (std::size_t i = inner; i-- > 0;) {
-        const std::int64_t position = rest % walk.extent[i];
-        rest /= walk.extent[i];
-        a += position * walk.step[0][i];
-        b += position * walk.step[1][i];
+        const std::int64_t position = rest % loops.extent[i];
+        rest /= loops.extent[i];
+        a += position * loops.step[0][i];
+        b += position * loops.step[1][i];
       }
-      run.row(run.a + a * run.in_size, walk.step[0][inner], run.b + b * run.in_size,
-              walk.step[1][inner], run.out + at * length * run.out_size, length);
+      run.row(run.a + a * run.in_size, loops.step[0][inner], run.b + b * run.in_size,
+              loops.step[1][inner], run.out + at * length * run.out_size, length);
     }
   });
 }
 
 // Some of the rows do not lie as BinaryRow takes them.
-void run_gathered(const BinaryRun& run, const BinaryWalk& walk) {
-  const StridedRows<2> rows(walk, {run.a, run.b}, {run.in_size, run.in_size}, true);
+void run_gathered(const BinaryRun& run, const BinaryLoops& loops) {
+  const StridedRows<2> rows(loops, {run.a, run.b}, {run.in_size, run.in_size}, true);
   rows.run(kCheapGrain, [&](const RowPart<2>& part) {
     run.row(part.from[0], part.step[0], part.from[1], part.step[1],
             run.out + part.at * run.out_size, part.count);
   });
 }
 
-bool lies_ready(const BinaryWalk& walk) {
+bool lies_ready(const BinaryLoops& loops) {
   const auto is_0_or_1 = [](std::int64_t step) { return (step & ~std::int64_t{1}) == 0; };
-  return is_0_or_1(walk.step[0][walk.axes - 1]) && is_0_or_1(walk.step[1][walk.axes - 1]);
+  return is_0_or_1(loops.step[0][loops.axes - 1]) && is_0_or_1(loops.step[1][loops.axes - 1]);
 }
 
 void binary(OpCall& call) {
@@ -159,14 +159,14 @@ void binary(OpCall& call) {
                       out.data,
                       static_cast<std::int64_t>(size_of(a.dtype)),
                       static_cast<std::int64_t>(size_of(out.dtype))};
-  const BinaryWalk& walk = call.params<BinaryWalk>();
+  const BinaryLoops& loops = call.params<BinaryLoops>();
   if (ops::elements(out.shape) == 0) return;
-  if (!lies_ready(walk)) [[unlikely]] {
-    run_gathered(run, walk);
-  } else if (walk.axes == 1) [[likely]] {
-    run_flat(run, walk);
+  if (!lies_ready(loops)) [[unlikely]] {
+    run_gathered(run, loops);
+  } else if (loops.axes == 1) [[likely]] {
+    run_flat(run, loops);
   } else {
-    run_rows(run, walk);
+    run_rows(run, loops);
   }
 }
 
@@ -194,7 +194,7 @@ void cast_rows(OpCall& call, const Row& row) {
   const Operand& x = call.input(0);
   const auto size = static_cast<std::int64_t>(size_of(x.dtype));
   if (!x.dense) {
-    const StridedRows<1> rows(call.params<ops::Walk<1>>(), {x.data}, {size}, false);
+    const StridedRows<1> rows(call.params<ops::Loops<1>>(), {x.data}, {size}, false);
     return rows.run(kCheapGrain,
                     [&](const RowPart<1>& part) { row(part.from[0], part.at, part.count); });
   }
@@ -227,7 +227,7 @@ void select(OpCall& call) {
   if (ops::elements(call.output(0).shape) == 0) return;
   visit_size(call.output(0).dtype, [&]<typename T>(Type<T>) {
     T* const out = call.out<T>(0);
-    const StridedRows<3> rows(call.params<ops::Walk<3>>(),
+    const StridedRows<3> rows(call.params<ops::Loops<3>>(),
                               {call.input(0).data, call.input(1).data, call.input(2).data},
                               {1, sizeof(T), sizeof(T)}, true);
     rows.run(kCheapGrain, [&](const RowPart<3>& part) {

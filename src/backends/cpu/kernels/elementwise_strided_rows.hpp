@@ -51,26 +51,26 @@ class StridedRows {
   using Sizes = std::array<std::int64_t, K>;
 
   // `repeats`: rows may be given with a step of 0. Sizes are those of the operands' elements.
-  StridedRows(const ops::Walk<K>& walk, const Data& data, const Sizes& sizes, bool repeats)
-      : walk_(walk), data_(data), sizes_(sizes), inner_(walk.axes - 1) {
+  StridedRows(const ops::Loops<K>& loops, const Data& data, const Sizes& sizes, bool repeats)
+      : loops_(loops), data_(data), sizes_(sizes), inner_(loops.axes - 1) {
     bool any = false;
     for (std::size_t k = 0; k < K; ++k) {
-      const std::int64_t step = walk.step[k][inner_];
+      const std::int64_t step = loops.step[k][inner_];
       gathers_[k] = step != 1 && !(repeats && step == 0);
       any = any || gathers_[k];
       for (std::size_t i = 0; gathers_[k] && i < inner_; ++i) {
-        if (walk.step[k][i] == 1 && walk.extent[i] >= 4) panel_ = i;
+        if (loops.step[k][i] == 1 && loops.extent[i] >= 4) panel_ = i;
       }
     }
-    rows_ = panel_ == kNone ? 1 : std::min(kPanelRows, walk.extent[panel_]);
-    columns_ = std::min(walk.extent[inner_], any ? kPanel / rows_ : kLongest);
+    rows_ = panel_ == kNone ? 1 : std::min(kPanelRows, loops.extent[panel_]);
+    columns_ = std::min(loops.extent[inner_], any ? kPanel / rows_ : kLongest);
     out_step_[inner_] = 1;
-    for (std::size_t i = inner_; i-- > 0;) out_step_[i] = out_step_[i + 1] * walk.extent[i + 1];
-    row_chunks_ = panel_ == kNone ? 1 : (walk.extent[panel_] + rows_ - 1) / rows_;
-    column_chunks_ = (walk.extent[inner_] + columns_ - 1) / columns_;
+    for (std::size_t i = inner_; i-- > 0;) out_step_[i] = out_step_[i + 1] * loops.extent[i + 1];
+    row_chunks_ = panel_ == kNone ? 1 : (loops.extent[panel_] + rows_ - 1) / rows_;
+    column_chunks_ = (loops.extent[inner_] + columns_ - 1) / columns_;
     panels_ = row_chunks_ * column_chunks_;
     for (std::size_t i = 0; i < inner_; ++i) {
-      if (i != panel_) panels_ *= walk.extent[i];
+      if (i != panel_) panels_ *= loops.extent[i];
     }
   }
 
@@ -100,29 +100,29 @@ class StridedRows {
     index /= row_chunks_;
     std::array<std::int64_t, K> offset;
     for (std::size_t k = 0; k < K; ++k) {
-      offset[k] = column * walk_.step[k][inner_];
-      if (panel_ != kNone) offset[k] += first * walk_.step[k][panel_];
+      offset[k] = column * loops_.step[k][inner_];
+      if (panel_ != kNone) offset[k] += first * loops_.step[k][panel_];
     }
     std::int64_t at = column + (panel_ == kNone ? 0 : first * out_step_[panel_]);
     for (std::size_t i = inner_; i-- > 0;) {
       if (i == panel_) continue;
-      const std::int64_t position = index % walk_.extent[i];
-      index /= walk_.extent[i];
-      for (std::size_t k = 0; k < K; ++k) offset[k] += position * walk_.step[k][i];
+      const std::int64_t position = index % loops_.extent[i];
+      index /= loops_.extent[i];
+      for (std::size_t k = 0; k < K; ++k) offset[k] += position * loops_.step[k][i];
       at += position * out_step_[i];
     }
-    const std::int64_t rows = panel_ == kNone ? 1 : std::min(rows_, walk_.extent[panel_] - first);
-    const std::int64_t columns = std::min(columns_, walk_.extent[inner_] - column);
+    const std::int64_t rows = panel_ == kNone ? 1 : std::min(rows_, loops_.extent[panel_] - first);
+    const std::int64_t columns = std::min(columns_, loops_.extent[inner_] - column);
     RowPart<K> part{.from = {}, .step = {}, .at = at, .count = columns};
     std::array<std::int64_t, K> row_bytes;
     for (std::size_t k = 0; k < K; ++k) {
       const std::byte* from = data_[k] + offset[k] * sizes_[k];
       if (gathers_[k]) gather(k, from, rows, columns, buffers[k]);
       part.from[k] = gathers_[k] ? buffers[k] : from;
-      part.step[k] = gathers_[k] ? 1 : walk_.step[k][inner_];
+      part.step[k] = gathers_[k] ? 1 : loops_.step[k][inner_];
       row_bytes[k] = gathers_[k]       ? columns * sizes_[k]
                      : panel_ == kNone ? 0
-                                       : walk_.step[k][panel_] * sizes_[k];
+                                       : loops_.step[k][panel_] * sizes_[k];
     }
     for (std::int64_t r = 0; r < rows; ++r) {
       row(part);
@@ -133,8 +133,8 @@ class StridedRows {
 
   void gather(std::size_t k, const std::byte* from, std::int64_t rows, std::int64_t columns,
               std::byte* to) const {
-    const std::int64_t row_step = panel_ == kNone ? 0 : walk_.step[k][panel_];
-    const std::int64_t column_step = walk_.step[k][inner_];
+    const std::int64_t row_step = panel_ == kNone ? 0 : loops_.step[k][panel_];
+    const std::int64_t column_step = loops_.step[k][inner_];
     const auto as = [&]<typename T>(T) {
       gather_rows(reinterpret_cast<const T*>(from), row_step, column_step, rows, columns,
                   reinterpret_cast<T*>(to));
@@ -151,7 +151,7 @@ class StridedRows {
     }
   }
 
-  const ops::Walk<K>& walk_;
+  const ops::Loops<K>& loops_;
   const Data data_;
   const Sizes sizes_;
   const std::size_t inner_;

@@ -34,10 +34,11 @@ double ratio(std::int64_t from, std::int64_t to, bool align_corners) noexcept {
   return static_cast<double>(from - less) / static_cast<double>(to - less);
 }
 
-Tap bilinear_tap(std::int64_t i, std::int64_t from, std::int64_t to, const ops::ResizeWalk& walk) {
-  const double scale = ratio(from, to, walk.align_corners);
-  const double at = walk.half_pixel_centers ? scale * (static_cast<double>(i) + 0.5) - 0.5
-                                            : scale * static_cast<double>(i);
+Tap bilinear_tap(std::int64_t i, std::int64_t from, std::int64_t to,
+                 const ops::ResizeParams& params) {
+  const double scale = ratio(from, to, params.align_corners);
+  const double at = params.half_pixel_centers ? scale * (static_cast<double>(i) + 0.5) - 0.5
+                                              : scale * static_cast<double>(i);
   const auto last = static_cast<double>(from - 1);
   const double low = std::clamp(std::floor(at), 0.0, last);
   const double high = std::clamp(std::ceil(at), 0.0, last);
@@ -46,18 +47,18 @@ Tap bilinear_tap(std::int64_t i, std::int64_t from, std::int64_t to, const ops::
 }
 
 std::int64_t nearest_tap(std::int64_t i, std::int64_t from, std::int64_t to,
-                         const ops::ResizeWalk& walk) {
-  const double at = ratio(from, to, walk.align_corners) *
-                    (static_cast<double>(i) + (walk.half_pixel_centers ? 0.5 : 0.0));
-  const double nearest = walk.align_corners ? round_up(at) : std::floor(at);
+                         const ops::ResizeParams& params) {
+  const double at = ratio(from, to, params.align_corners) *
+                    (static_cast<double>(i) + (params.half_pixel_centers ? 0.5 : 0.0));
+  const double nearest = params.align_corners ? round_up(at) : std::floor(at);
   return static_cast<std::int64_t>(std::clamp(nearest, 0.0, static_cast<double>(from - 1)));
 }
 
 template <typename T, typename TapOf>
 const T* taps(OpCall& call, std::int64_t from, std::int64_t to, TapOf tap_of) {
   T* made = call.workspace<T>(static_cast<std::uint64_t>(to));
-  const auto& walk = call.params<ops::ResizeWalk>();
-  for (std::int64_t i = 0; i < to; ++i) made[i] = tap_of(i, from, to, walk);
+  const auto& params = call.params<ops::ResizeParams>();
+  for (std::int64_t i = 0; i < to; ++i) made[i] = tap_of(i, from, to, params);
   return made;
 }
 
@@ -78,8 +79,8 @@ void bilinear_row(const float* top, const float* bottom, float fraction, const T
 }
 
 void resize_bilinear(OpCall& call) {
-  const ops::ImageSize& from = call.params<ops::ResizeWalk>().images;
-  const ops::ImageSize& to = call.params<ops::ResizeWalk>().resized;
+  const ops::ImageSize& from = call.params<ops::ResizeParams>().images;
+  const ops::ImageSize& to = call.params<ops::ResizeParams>().resized;
   const Tap* rows = taps<Tap>(call, from.height, to.height, bilinear_tap);
   const Tap* columns = taps<Tap>(call, from.width, to.width, bilinear_tap);
   const float* x = call.in<float>(0);
@@ -106,8 +107,8 @@ bool is_zero_gradient(OpCall& call) {
 // Gradients add up where they came from; images are independent.
 template <typename Spread>
 void spread_gradient(OpCall& call, Spread spread) {
-  const ops::ImageSize& images = call.params<ops::ResizeWalk>().images;
-  const ops::ImageSize& dy = call.params<ops::ResizeWalk>().resized;
+  const ops::ImageSize& images = call.params<ops::ResizeParams>().images;
+  const ops::ImageSize& dy = call.params<ops::ResizeParams>().resized;
   const float* from = call.in<float>(1);
   float* dx = call.out<float>(0);
   parallel_for(images.batch, kGrain / std::max<std::int64_t>(dy.image(), 1) + 1,
@@ -121,8 +122,8 @@ void spread_gradient(OpCall& call, Spread spread) {
 
 void resize_bilinear_grad(OpCall& call) {
   if (is_zero_gradient(call)) return;
-  const ops::ImageSize& images = call.params<ops::ResizeWalk>().images;
-  const ops::ImageSize& dy = call.params<ops::ResizeWalk>().resized;
+  const ops::ImageSize& images = call.params<ops::ResizeParams>().images;
+  const ops::ImageSize& dy = call.params<ops::ResizeParams>().resized;
   const Tap* rows = taps<Tap>(call, images.height, dy.height, bilinear_tap);
   const Tap* columns = taps<Tap>(call, images.width, dy.width, bilinear_tap);
   spread_gradient(call, [&, row = images.row(), channels = images.channels, height = dy.height,
@@ -146,8 +147,8 @@ void resize_bilinear_grad(OpCall& call) {
 }
 
 void resize_nearest(OpCall& call) {
-  const ops::ImageSize& from = call.params<ops::ResizeWalk>().images;
-  const ops::ImageSize& to = call.params<ops::ResizeWalk>().resized;
+  const ops::ImageSize& from = call.params<ops::ResizeParams>().images;
+  const ops::ImageSize& to = call.params<ops::ResizeParams>().resized;
   const auto* rows = taps<std::int64_t>(call, from.height, to.height, nearest_tap);
   const auto* columns = taps<std::int64_t>(call, from.width, to.width, nearest_tap);
   visit_size(call.input(0).dtype, [&]<typename T>(Type<T>) {
@@ -168,8 +169,8 @@ void resize_nearest(OpCall& call) {
 
 void resize_nearest_grad(OpCall& call) {
   if (is_zero_gradient(call)) return;
-  const ops::ImageSize& images = call.params<ops::ResizeWalk>().images;
-  const ops::ImageSize& dy = call.params<ops::ResizeWalk>().resized;
+  const ops::ImageSize& images = call.params<ops::ResizeParams>().images;
+  const ops::ImageSize& dy = call.params<ops::ResizeParams>().resized;
   const auto* rows = taps<std::int64_t>(call, images.height, dy.height, nearest_tap);
   const auto* columns = taps<std::int64_t>(call, images.width, dy.width, nearest_tap);
   spread_gradient(call, [&, row = images.row(), channels = images.channels, height = dy.height,
@@ -208,9 +209,9 @@ Tap crop_tap(double at, bool nearest) noexcept {
           static_cast<float>(at - static_cast<double>(low))};
 }
 
-void crop_row(const float* image, const float* box, std::int64_t y, const ops::CropWalk& walk,
+void crop_row(const float* image, const float* box, std::int64_t y, const ops::CropParams& params,
               float* out) noexcept {
-  const auto& [images, crops, nearest, extrapolation] = walk;
+  const auto& [images, crops, nearest, extrapolation] = params;
   const double at_y = crop_coordinate(y, crops.height, box[0], box[2], images.height);
   if (!inside(at_y, images.height)) {
     std::fill_n(out, crops.row(), static_cast<float>(extrapolation));
@@ -230,26 +231,26 @@ void crop_row(const float* image, const float* box, std::int64_t y, const ops::C
 }
 
 void crop_and_resize(OpCall& call) {
-  const auto& walk = call.params<ops::CropWalk>();
+  const auto& params = call.params<ops::CropParams>();
   const auto* which = call.in<std::int32_t>(2);
-  for (std::int64_t i = 0; i < walk.crops.batch; ++i) {
+  for (std::int64_t i = 0; i < params.crops.batch; ++i) {
     call.check(which[i] >= 0, "box {} is of image {}, 0 to {} are allowed", i, which[i],
-               walk.images.batch - 1);
+               params.images.batch - 1);
   }
   if (call.output(0).shape.empty()) return;
   const float* images = call.in<float>(0);
   const float* boxes = call.in<float>(1);
   float* out = call.out<float>(0);
-  const std::int64_t row = walk.crops.row(), height = walk.crops.height;
-  parallel_for(walk.crops.batch * height, rows_a_part(row),
+  const std::int64_t row = params.crops.row(), height = params.crops.height;
+  parallel_for(params.crops.batch * height, rows_a_part(row),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t i = begin; i < end; ++i) {
                    const std::int64_t box = i / height;
-                   if (which[box] >= walk.images.batch) {  // TensorFlow.js leaves zeros
+                   if (which[box] >= params.images.batch) {  // TensorFlow.js leaves zeros
                      std::fill_n(out + i * row, row, 0.0f);
                    } else {
-                     crop_row(images + which[box] * walk.images.image(), boxes + box * 4,
-                              i % height, walk, out + i * row);
+                     crop_row(images + which[box] * params.images.image(), boxes + box * 4,
+                              i % height, params, out + i * row);
                    }
                  }
                });

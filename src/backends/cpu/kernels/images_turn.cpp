@@ -30,8 +30,8 @@ void each_row(const ImageSize& size, Body body) {
 double round_up(double value) noexcept { return std::floor(value + 0.5); }
 
 template <typename T>
-T fill_for(const ops::RotateWalk& walk, std::int64_t channel) noexcept {
-  return convert<T>(walk.fill[walk.one_fill ? 0 : static_cast<std::size_t>(channel)]);
+T fill_for(const ops::RotateParams& params, std::int64_t channel) noexcept {
+  return convert<T>(params.fill[params.one_fill ? 0 : static_cast<std::size_t>(channel)]);
 }
 
 bool within(double y, double x, const ImageSize& size) noexcept {
@@ -44,30 +44,31 @@ std::int64_t offset(double y, double x, const ImageSize& size) noexcept {
 }
 
 template <typename T>
-void rotate_row(const T* image, T* out, std::int64_t row, const ops::RotateWalk& walk) noexcept {
-  const ImageSize& size = walk.images;
-  const double y = static_cast<double>(row) - walk.center_y;
+void rotate_row(const T* image, T* out, std::int64_t row,
+                const ops::RotateParams& params) noexcept {
+  const ImageSize& size = params.images;
+  const double y = static_cast<double>(row) - params.center_y;
   for (std::int64_t column = 0; column < size.width; ++column, out += size.channels) {
-    const double x = static_cast<double>(column) - walk.center_x;
-    const double from_x = round_up(x * walk.cosine - y * walk.sine + walk.center_x);
-    const double from_y = round_up(x * walk.sine + y * walk.cosine + walk.center_y);
+    const double x = static_cast<double>(column) - params.center_x;
+    const double from_x = round_up(x * params.cosine - y * params.sine + params.center_x);
+    const double from_y = round_up(x * params.sine + y * params.cosine + params.center_y);
     if (within(from_y, from_x, size)) {
       std::copy_n(image + offset(from_y, from_x, size), size.channels, out);
     } else {
-      for (std::int64_t c = 0; c < size.channels; ++c) out[c] = fill_for<T>(walk, c);
+      for (std::int64_t c = 0; c < size.channels; ++c) out[c] = fill_for<T>(params, c);
     }
   }
 }
 
 void rotate(OpCall& call) {
-  const auto& walk = call.params<ops::RotateWalk>();
+  const auto& params = call.params<ops::RotateParams>();
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {
     if constexpr (!kIsComplex<T>) {
       const T* in = call.in<T>(0);
       T* out = call.out<T>(0);
-      each_row(walk.images, [&](std::int64_t image, std::int64_t y) {
-        rotate_row(in + image * walk.images.image(),
-                   out + image * walk.images.image() + y * walk.images.row(), y, walk);
+      each_row(params.images, [&](std::int64_t image, std::int64_t y) {
+        rotate_row(in + image * params.images.image(),
+                   out + image * params.images.image() + y * params.images.row(), y, params);
       });
     }
   });
@@ -119,56 +120,56 @@ double map_coordinate(double at, std::int64_t extent_of_axis, FillMode mode) noe
 
 template <typename T>
 double pixel(const T* image, double y, double x, std::int64_t channel,
-             const ops::TransformWalk& walk) noexcept {
-  if (!within(y, x, walk.images)) return walk.fill;
-  return convert<double>(image[offset(y, x, walk.images) + channel]);
+             const ops::TransformParams& params) noexcept {
+  if (!within(y, x, params.images)) return params.fill;
+  return convert<double>(image[offset(y, x, params.images) + channel]);
 }
 
 template <typename T>
 double bilinear(const T* image, double y, double x, std::int64_t channel,
-                const ops::TransformWalk& walk) noexcept {
+                const ops::TransformParams& params) noexcept {
   const double top = std::floor(y), left = std::floor(x);
   const double right_share = x - left, bottom_share = y - top;
   const auto across = [&](double row) {
-    return (1 - right_share) * pixel(image, row, left, channel, walk) +
-           right_share * pixel(image, row, left + 1, channel, walk);
+    return (1 - right_share) * pixel(image, row, left, channel, params) +
+           right_share * pixel(image, row, left + 1, channel, params);
   };
   return (1 - bottom_share) * across(top) + bottom_share * across(top + 1);
 }
 
 template <typename T>
 void transform_row(const T* image, const float* matrix, std::int64_t row, T* out,
-                   const ops::TransformWalk& walk) noexcept {
+                   const ops::TransformParams& params) noexcept {
   const auto y = static_cast<double>(row);
-  for (std::int64_t column = 0; column < walk.transformed.width; ++column) {
+  for (std::int64_t column = 0; column < params.transformed.width; ++column) {
     const auto x = static_cast<double>(column);
     const double projection = matrix[6] * x + matrix[7] * y + 1;
     const double from_x = map_coordinate((matrix[0] * x + matrix[1] * y + matrix[2]) / projection,
-                                         walk.images.width, walk.fill_mode);
+                                         params.images.width, params.fill_mode);
     const double from_y = map_coordinate((matrix[3] * x + matrix[4] * y + matrix[5]) / projection,
-                                         walk.images.height, walk.fill_mode);
+                                         params.images.height, params.fill_mode);
     // A projection of 0 leads to infinity, which is outside whatever the mode.
     const bool lost = projection == 0 || !std::isfinite(from_x) || !std::isfinite(from_y);
-    for (std::int64_t c = 0; c < walk.transformed.channels; ++c) {
-      *out++ = convert<T>(lost ? walk.fill
-                               : (walk.bilinear
-                                      ? bilinear(image, from_y, from_x, c, walk)
-                                      : pixel(image, round_up(from_y), round_up(from_x), c, walk)));
+    for (std::int64_t c = 0; c < params.transformed.channels; ++c) {
+      *out++ = convert<T>(
+          lost ? params.fill
+               : (params.bilinear ? bilinear(image, from_y, from_x, c, params)
+                                  : pixel(image, round_up(from_y), round_up(from_x), c, params)));
     }
   }
 }
 
 void transform(OpCall& call) {
-  const auto& walk = call.params<ops::TransformWalk>();
+  const auto& params = call.params<ops::TransformParams>();
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {
     if constexpr (!kIsComplex<T>) {
       const T* in = call.in<T>(0);
       const float* matrices = call.in<float>(1);
       T* out = call.out<T>(0);
-      each_row(walk.transformed, [&](std::int64_t image, std::int64_t y) {
-        transform_row(in + image * walk.images.image(),
-                      matrices + (walk.one_transform ? 0 : image * 8), y,
-                      out + image * walk.transformed.image() + y * walk.transformed.row(), walk);
+      each_row(params.transformed, [&](std::int64_t image, std::int64_t y) {
+        transform_row(
+            in + image * params.images.image(), matrices + (params.one_transform ? 0 : image * 8),
+            y, out + image * params.transformed.image() + y * params.transformed.row(), params);
       });
     }
   });

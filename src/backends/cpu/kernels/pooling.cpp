@@ -47,7 +47,7 @@ void maximum_of(OpCall& call) {
   for_each_row(w, channels, [&](std::int64_t image, std::int64_t first, std::int64_t last) {
     const T* x = call.in<T>(0) + image * volume(w.in) * channels;
     T* y = call.out<T>(0) + image * volume(w.out) * channels;
-    walk_rows(
+    visit_rows(
         w, first, last,
         [&](std::int64_t out) { std::fill_n(y + out * channels, channels, kLowest<T>); },
         [&](std::int64_t out, std::int64_t in, std::int64_t) {
@@ -72,7 +72,7 @@ void average(OpCall& call) {
   for_each_row(w, channels, [&](std::int64_t image, std::int64_t first, std::int64_t last) {
     const float* x = call.in<float>(0) + image * volume(w.in) * channels;
     float* y = call.out<float>(0) + image * volume(w.out) * channels;
-    walk_rows(
+    visit_rows(
         w, first, last, [&](std::int64_t out) { std::fill_n(y + out * channels, channels, 0.0F); },
         [&](std::int64_t out, std::int64_t in, std::int64_t) {
           const float* from = x + in * channels;
@@ -111,7 +111,7 @@ void average_gradient(OpCall& call) {
   const std::int64_t channels = call.params<Pooling>().channels;
   const float share = 1.0F / static_cast<float>(volume(w.size));
   for_each_image(call, w, channels, [&](const float* dy, const float*, float* dx) {
-    walk_rows(
+    visit_rows(
         w, 0, w.out[0] * w.out[1], [](std::int64_t) {},
         [&](std::int64_t out, std::int64_t in, std::int64_t) {
           const float* from = dy + out * channels;
@@ -153,7 +153,7 @@ void find_largest(const Windows& w, std::int64_t channels, const T* x, Found fou
   Largest<T> largest;
   for (std::int64_t from = 0; from < channels; from += Largest<T>::kBlock) {
     const std::int64_t count = std::min(channels - from, Largest<T>::kBlock);
-    walk_rows(
+    visit_rows(
         w, 0, w.out[0] * w.out[1], [&](std::int64_t) { largest.reset(count); },
         [&](std::int64_t, std::int64_t in, std::int64_t) {
           largest.template see<kLastOfEqual>(x + in * channels + from, in);

@@ -56,8 +56,8 @@ std::int64_t index_of(const WideEntry& entry) noexcept {
 }
 
 // How many entries the search for the k largest of a row needs at once.
-std::int64_t room_for(const ops::TopKWalk& walk) {
-  return std::min(walk.length, checked_add(checked_mul(walk.k, 2), 64));
+std::int64_t room_for(const ops::TopKParams& params) {
+  return std::min(params.length, checked_add(checked_mul(params.k, 2), 64));
 }
 
 // So many elements are compared at once.
@@ -74,17 +74,17 @@ bool none_above(const T* x, Least least) noexcept {
 // The k first of all entries of the row come to the front; returns how many there are. Most elements
 // are seen to be none of them by one comparison with the last of the k first so far.
 template <typename T, typename Entry>
-std::int64_t gather_first(const T* x, Entry* entries, const ops::TopKWalk& walk) noexcept {
-  const std::int64_t room = room_for(walk);
+std::int64_t gather_first(const T* x, Entry* entries, const ops::TopKParams& params) noexcept {
+  const std::int64_t room = room_for(params);
   std::int64_t count = 0, i = 0;
   for (; i < room; ++i) entries[count++] = entry(key_of(x[i]), i);
-  while (count == room && walk.k < room) {
-    std::nth_element(entries, entries + (walk.k - 1), entries + count);
-    const Entry bound = entries[walk.k - 1];
+  while (count == room && params.k < room) {
+    std::nth_element(entries, entries + (params.k - 1), entries + count);
+    const Entry bound = entries[params.k - 1];
     const auto least = convert<Arithmetic<T>>(x[index_of(bound)]);
-    count = walk.k;
-    while (i < walk.length && count < room) {
-      const std::int64_t end = std::min(i + kGlance, walk.length);
+    count = params.k;
+    while (i < params.length && count < room) {
+      const std::int64_t end = std::min(i + kGlance, params.length);
       if (end - i == kGlance && none_above(x + i, least)) i = end;
       for (; i < end && count < room; ++i) {
         if (convert<Arithmetic<T>>(x[i]) <= least) continue;  // of equal ones the earlier is first
@@ -98,11 +98,11 @@ std::int64_t gather_first(const T* x, Entry* entries, const ops::TopKWalk& walk)
 
 template <typename T, typename Entry>
 void top_row(const T* x, T* values, std::int32_t* indices, Entry* entries,
-             const ops::TopKWalk& walk) noexcept {
-  const std::int64_t count = gather_first(x, entries, walk);
-  if (walk.k < count) std::nth_element(entries, entries + walk.k, entries + count);
-  if (walk.sorted) std::sort(entries, entries + walk.k);
-  for (std::int64_t i = 0; i < walk.k; ++i) {
+             const ops::TopKParams& params) noexcept {
+  const std::int64_t count = gather_first(x, entries, params);
+  if (params.k < count) std::nth_element(entries, entries + params.k, entries + count);
+  if (params.sorted) std::sort(entries, entries + params.k);
+  for (std::int64_t i = 0; i < params.k; ++i) {
     const std::int64_t index = index_of(entries[i]);
     indices[i] = static_cast<std::int32_t>(index);
     values[i] = x[index];
@@ -110,8 +110,8 @@ void top_row(const T* x, T* values, std::int32_t* indices, Entry* entries,
 }
 
 void top_k(OpCall& call) {
-  const auto& walk = call.params<ops::TopKWalk>();
-  if (walk.rows == 0 || walk.k == 0) return;
+  const auto& params = call.params<ops::TopKParams>();
+  if (params.rows == 0 || params.k == 0) return;
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {
     if constexpr (!kIsComplex<T>) {
       using Entry = decltype(entry(key_of(T{}), 0));
@@ -119,18 +119,18 @@ void top_k(OpCall& call) {
       T* values = call.out<T>(0);
       auto* indices = call.out<std::int32_t>(1);
       // A row of entries for each part of the rows that runs at once.
-      const std::int64_t parts = std::min<std::int64_t>(team_size(), walk.rows);
-      const std::int64_t room = room_for(walk);
+      const std::int64_t parts = std::min<std::int64_t>(team_size(), params.rows);
+      const std::int64_t room = room_for(params);
       auto* entries = call.workspace<Entry>(static_cast<std::uint64_t>(checked_mul(parts, room)));
-      const std::int64_t share = (walk.rows + parts - 1) / parts;
-      const std::int64_t grain = std::max<std::int64_t>(1, (1 << 13) / (share * walk.length + 1));
+      const std::int64_t share = (params.rows + parts - 1) / parts;
+      const std::int64_t grain = std::max<std::int64_t>(1, (1 << 13) / (share * params.length + 1));
       parallel_for(parts, grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t part = begin; part < end; ++part) {
           Entry* own = entries + part * room;
-          const std::int64_t last = std::min(walk.rows, (part + 1) * share);
+          const std::int64_t last = std::min(params.rows, (part + 1) * share);
           for (std::int64_t row = part * share; row < last; ++row) {
-            top_row(x + row * walk.length, values + row * walk.k, indices + row * walk.k, own,
-                    walk);
+            top_row(x + row * params.length, values + row * params.k, indices + row * params.k, own,
+                    params);
           }
         }
       });
@@ -139,17 +139,17 @@ void top_k(OpCall& call) {
 }
 
 template <typename T>
-void search_rows(OpCall& call, const ops::SearchWalk& walk) {
+void search_rows(OpCall& call, const ops::SearchParams& params) {
   const T* sorted = call.in<T>(0);
   const T* values = call.in<T>(1);
   auto* out = call.out<std::int32_t>(0);
   const auto less = [](T a, T b) { return convert<Arithmetic<T>>(a) < convert<Arithmetic<T>>(b); };
-  parallel_for(walk.rows * walk.values, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(params.rows * params.values, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const T* row = sorted + i / walk.values * walk.length;
-      const T* last = row + walk.length;
+      const T* row = sorted + i / params.values * params.length;
+      const T* last = row + params.length;
       const T* found =
-          walk.right
+          params.right
               ? std::partition_point(row, last, [&](T each) { return !less(values[i], each); })
               : std::partition_point(row, last, [&](T each) { return less(each, values[i]); });
       out[i] = static_cast<std::int32_t>(found - row);
@@ -159,7 +159,7 @@ void search_rows(OpCall& call, const ops::SearchWalk& walk) {
 
 void search(OpCall& call) {
   visit(call.input(0).dtype, [&]<typename T>(Type<T>) {
-    if constexpr (!kIsComplex<T>) search_rows<T>(call, call.params<ops::SearchWalk>());
+    if constexpr (!kIsComplex<T>) search_rows<T>(call, call.params<ops::SearchParams>());
   });
 }
 

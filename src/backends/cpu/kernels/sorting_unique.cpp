@@ -34,11 +34,11 @@ T canonical(T value) noexcept {
 
 // The slices one after the other, canonical.
 template <typename T>
-void gather_slices(const T* x, T* slices, const ops::UniqueWalk& walk) noexcept {
-  for (std::int64_t i = 0; i < walk.extent; ++i) {
-    for (std::int64_t m = 0; m < walk.before; ++m) {
-      const T* from = x + (m * walk.extent + i) * walk.after;
-      slices = std::transform(from, from + walk.after, slices, canonical<T>);
+void gather_slices(const T* x, T* slices, const ops::UniqueParams& params) noexcept {
+  for (std::int64_t i = 0; i < params.extent; ++i) {
+    for (std::int64_t m = 0; m < params.before; ++m) {
+      const T* from = x + (m * params.extent + i) * params.after;
+      slices = std::transform(from, from + params.after, slices, canonical<T>);
     }
   }
 }
@@ -74,33 +74,33 @@ class SliceSet {
 
 template <typename T>
 void copy_slices(const T* x, T* out, std::span<const std::int32_t> chosen,
-                 const ops::UniqueWalk& walk) noexcept {
-  for (std::int64_t m = 0; m < walk.before; ++m) {
+                 const ops::UniqueParams& params) noexcept {
+  for (std::int64_t m = 0; m < params.before; ++m) {
     for (const std::int32_t slice : chosen) {
-      out = std::copy_n(x + (m * walk.extent + slice) * walk.after, walk.after, out);
+      out = std::copy_n(x + (m * params.extent + slice) * params.after, params.after, out);
     }
   }
 }
 
-void make_outputs(OpCall& call, const ops::UniqueWalk& walk, std::int64_t count) {
+void make_outputs(OpCall& call, const ops::UniqueParams& params, std::int64_t count) {
   ops::IntList dims(call.input(0).shape.dims());
-  dims[walk.axis] = count;
+  dims[params.axis] = count;
   call.make(call.input(0).dtype, Shape(dims));
-  call.make(DType::kInt32, Shape{walk.extent});
+  call.make(DType::kInt32, Shape{params.extent});
 }
 
 // Slices without elements are all equal, and there may be any number of them.
-void unique_of_none(OpCall& call, const ops::UniqueWalk& walk) {
-  make_outputs(call, walk, std::min<std::int64_t>(walk.extent, 1));
-  std::fill_n(call.out<std::int32_t>(1), walk.extent, 0);
+void unique_of_none(OpCall& call, const ops::UniqueParams& params) {
+  make_outputs(call, params, std::min<std::int64_t>(params.extent, 1));
+  std::fill_n(call.out<std::int32_t>(1), params.extent, 0);
 }
 
 template <typename T>
-void unique_of(OpCall& call, const ops::UniqueWalk& walk) {
-  const auto extent = static_cast<std::size_t>(walk.extent);
-  const std::size_t slice = static_cast<std::size_t>(walk.before * walk.after);
+void unique_of(OpCall& call, const ops::UniqueParams& params) {
+  const auto extent = static_cast<std::size_t>(params.extent);
+  const std::size_t slice = static_cast<std::size_t>(params.before * params.after);
   T* slices = call.workspace<T>(checked_mul(extent, slice));
-  gather_slices(call.in<T>(0), slices, walk);
+  gather_slices(call.in<T>(0), slices, params);
 
   const std::size_t slots = std::bit_ceil(2 * extent + 1);
   auto* ints = call.workspace<std::int32_t>(checked_add(slots, checked_mul(extent, 3)));
@@ -118,17 +118,17 @@ void unique_of(OpCall& call, const ops::UniqueWalk& walk) {
     indices[i] = rank[first];
   }
 
-  make_outputs(call, walk, count);
-  copy_slices(call.in<T>(0), call.out<T>(0), {chosen, static_cast<std::size_t>(count)}, walk);
+  make_outputs(call, params, count);
+  copy_slices(call.in<T>(0), call.out<T>(0), {chosen, static_cast<std::size_t>(count)}, params);
   std::copy_n(indices, extent, call.out<std::int32_t>(1));
 }
 
 void unique(OpCall& call) {
-  const auto& walk = call.params<ops::UniqueWalk>();
-  call.check(walk.extent < 0x40000000, "{} slices were given, fewer than 2^30 are allowed",
-             walk.extent);
-  if (call.input(0).shape.empty()) return unique_of_none(call, walk);
-  visit(call.input(0).dtype, [&]<typename T>(Type<T>) { unique_of<T>(call, walk); });
+  const auto& params = call.params<ops::UniqueParams>();
+  call.check(params.extent < 0x40000000, "{} slices were given, fewer than 2^30 are allowed",
+             params.extent);
+  if (call.input(0).shape.empty()) return unique_of_none(call, params);
+  visit(call.input(0).dtype, [&]<typename T>(Type<T>) { unique_of<T>(call, params); });
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using ops::op_id;
 using ops::OpCall;
-using ops::SuppressionWalk;
+using ops::SuppressionParams;
 
 struct Candidate {
   double score;
@@ -56,33 +56,33 @@ struct Selection {
 
 // Applies the selections the candidate has not met yet; false: it is suppressed.
 bool survives(Candidate& candidate, const float* boxes, const Selection& selected,
-              const SuppressionWalk& walk) noexcept {
-  const double scale = walk.sigma > 0 ? -0.5 / walk.sigma : 0;
+              const SuppressionParams& params) noexcept {
+  const double scale = params.sigma > 0 ? -0.5 / params.sigma : 0;
   for (std::int32_t j = selected.count; j-- > candidate.seen;) {
     const double iou = overlap(boxes, candidate.box, selected.boxes[j]);
-    if (iou >= walk.overlap) return false;
+    if (iou >= params.overlap) return false;
     candidate.score *= std::exp(scale * iou * iou);
-    if (candidate.score <= walk.score) break;
+    if (candidate.score <= params.score) break;
   }
   candidate.seen = selected.count;
   return true;
 }
 
 void select(const float* boxes, Candidate* first, Candidate* last, Selection& selected,
-            const SuppressionWalk& walk) {
+            const SuppressionParams& params) {
   std::make_heap(first, last, worse);
-  while (first != last && selected.count < walk.most) {
+  while (first != last && selected.count < params.most) {
     std::pop_heap(first, last, worse);
     Candidate& best = *(last - 1);
     const double before = best.score;
-    if (before < walk.score) break;
-    if (!survives(best, boxes, selected, walk)) {
+    if (before < params.score) break;
+    if (!survives(best, boxes, selected, params)) {
       --last;
     } else if (best.score == before) {
       selected.boxes[selected.count] = best.box;
       selected.scores[selected.count++] = static_cast<float>(best.score);
       --last;
-    } else if (best.score > walk.score) {
+    } else if (best.score > params.score) {
       std::push_heap(first, last, worse);  // with its new score
     } else {
       --last;
@@ -91,27 +91,27 @@ void select(const float* boxes, Candidate* first, Candidate* last, Selection& se
 }
 
 Selection run_selection(OpCall& call) {
-  const auto& walk = call.params<SuppressionWalk>();
-  const auto count = static_cast<std::uint64_t>(walk.boxes);
+  const auto& params = call.params<SuppressionParams>();
+  const auto count = static_cast<std::uint64_t>(params.boxes);
   const float* scores = call.in<float>(1);
   auto* candidates = call.workspace<Candidate>(count);
   Candidate* last = candidates;
-  for (std::int32_t i = 0; i < walk.boxes; ++i) {
-    if (scores[i] > walk.score) *last++ = {scores[i], i, 0};
+  for (std::int32_t i = 0; i < params.boxes; ++i) {
+    if (scores[i] > params.score) *last++ = {scores[i], i, 0};
   }
   auto* boxes = call.workspace<std::int32_t>(count);
   Selection selected{boxes, call.workspace<float>(count)};
-  select(call.in<float>(0), candidates, last, selected, walk);
+  select(call.in<float>(0), candidates, last, selected, params);
   return selected;
 }
 
 void suppression(OpCall& call) {
-  const auto& walk = call.params<SuppressionWalk>();
-  call.check(walk.boxes <= 0x7fffffff, "{} boxes were given, at most 2^31 - 1 are allowed",
-             walk.boxes);
+  const auto& params = call.params<SuppressionParams>();
+  call.check(params.boxes <= 0x7fffffff, "{} boxes were given, at most 2^31 - 1 are allowed",
+             params.boxes);
   const Selection selected = run_selection(call);
   const std::int64_t length =
-      walk.pad ? std::max<std::int64_t>(walk.most, selected.count) : selected.count;
+      params.pad ? std::max<std::int64_t>(params.most, selected.count) : selected.count;
   call.make(DType::kInt32, Shape{length});
   auto* indices = call.out<std::int32_t>(0);
   std::fill(std::copy_n(selected.boxes, selected.count, indices), indices + length, 0);

@@ -1,4 +1,4 @@
-// Walking a window over data of two or three spatial axes, channels last.
+// A window that moves over data of two or three spatial axes, channels last.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ inline Taps taps_of(const ops::Windows& w, std::size_t axis, std::int64_t out) {
 // (pixels, not elements) in the image of results and in that of data, `tap` one in the filter.
 // begin(out) comes before the taps of a window, end(out, taps) after them.
 template <typename Begin, typename Visit, typename End>
-void walk_rows(const ops::Windows& w, std::int64_t first_row, std::int64_t last_row, Begin begin,
-               Visit visit, End end) {
+void visit_rows(const ops::Windows& w, std::int64_t first_row, std::int64_t last_row, Begin begin,
+                Visit visit, End end) {
   for (std::int64_t row = first_row; row < last_row; ++row) {
     const Taps z = taps_of(w, 0, row / w.out[1]);
     const Taps y = taps_of(w, 1, row % w.out[1]);

@@ -125,7 +125,7 @@ std::uint64_t DeviceState::record(std::uint32_t id) {
   return record_locked(stream);
 }
 
-void DeviceState::settle_locked(Stream& stream) {
+void DeviceState::look_locked(Stream& stream) {
   while (!stream.recorded.empty()) {
     const Recorded first = stream.recorded.front();
     const cudaError_t state = cudaEventQuery(first.event);
@@ -141,7 +141,7 @@ bool DeviceState::done(std::uint32_t id, std::uint64_t ticket) {
   Stream& stream = streams_[id];
   if (ticket <= stream.finished.load(std::memory_order_acquire)) return true;
   const std::lock_guard lock(stream.mutex);
-  settle_locked(stream);
+  look_locked(stream);
   return ticket <= stream.finished.load(std::memory_order_relaxed);
 }
 
@@ -161,7 +161,7 @@ void DeviceState::wait(std::uint32_t id, std::uint64_t ticket) {
   // Should another thread see it done first and use the event again, this waits for later work.
   if (event != nullptr) check(cudaEventSynchronize(event), "work that was queued");
   const std::lock_guard lock(stream.mutex);
-  settle_locked(stream);
+  look_locked(stream);
 }
 
 void DeviceState::order(std::uint32_t id, std::uint32_t after, std::uint64_t ticket) {

@@ -113,7 +113,7 @@ class DeviceState {
   cudaEvent_t take_event();
   void give_event(cudaEvent_t event) noexcept;
   std::uint64_t record_locked(Stream& stream);
-  void settle_locked(Stream& stream);
+  void look_locked(Stream& stream);
   std::string queued_operations() const;
 
   const int ordinal_;

@@ -13,10 +13,10 @@ struct alignas(16) Wide {
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
-    copy_each(const T* from, T* to, std::uint32_t count, Walk<2> walk) {
+    copy_each(const T* from, T* to, std::uint32_t count, Loops<2> loops) {
   for (std::int64_t i = first(); i < count; i += all()) {
     std::int32_t offset[2];
-    walk.at(static_cast<std::uint32_t>(i), offset);
+    loops.at(static_cast<std::uint32_t>(i), offset);
     to[offset[1]] = from[offset[0]];
   }
 }
@@ -34,7 +34,7 @@ struct Tiles {
 
 template <typename T>
 __global__ void __launch_bounds__(kTile* kTileRows)
-    copy_tiles(const T* from, T* to, Tiles tiles, Walk<2> others) {
+    copy_tiles(const T* from, T* to, Tiles tiles, Loops<2> others) {
   __shared__ T tile[kTile][kTile + 1];
   std::uint32_t block = blockIdx.x;
   std::uint32_t rest = tiles.tiles_down.divide(block);
@@ -93,7 +93,7 @@ void launch_tiles(cudaStream_t stream, const Plan<2>& plan, int axis, const T* f
   }
   const auto blocks =
       static_cast<unsigned>(others.elements()) * tiles.tiles_down.value * tiles.tiles_across.value;
-  copy_tiles<<<blocks, dim3(kTile, kTileRows), 0, stream>>>(from, to, tiles, Walk<2>(others));
+  copy_tiles<<<blocks, dim3(kTile, kTileRows), 0, stream>>>(from, to, tiles, Loops<2>(others));
 }
 
 // ---- runs are moved as larger elements
@@ -131,7 +131,7 @@ void launch_part(cudaStream_t stream, const Plan<2>& plan, const std::byte* from
     launch_tiles(stream, plan, axis, source, target);
   } else {
     const auto count = static_cast<std::uint32_t>(plan.elements());
-    copy_each<<<blocks_for(count), kThreads, 0, stream>>>(source, target, count, Walk<2>(plan));
+    copy_each<<<blocks_for(count), kThreads, 0, stream>>>(source, target, count, Loops<2>(plan));
   }
   launched("a copy");
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cuda/plugin/kernel.hpp"
-#include "backends/cuda/plugin/kernels/walk.cuh"
+#include "backends/cuda/plugin/kernels/loops.cuh"
 #include "ebb/base/dtype.hpp"
 #include "ops/params/movement.hpp"
 

@@ -58,14 +58,15 @@ __global__ void __launch_bounds__(kThreads)
 
 // Strides and broadcasting; `width` elements at once along the inner axis.
 template <typename T, typename Out, typename Function, int width>
-__global__ void __launch_bounds__(kThreads) pair_rows(Operands<T> x, bool a_repeats, bool b_repeats,
-                                                      Out* out, std::uint32_t packs, Walk<2> walk) {
+__global__ void __launch_bounds__(kThreads)
+    pair_rows(Operands<T> x, bool a_repeats, bool b_repeats, Out* out, std::uint32_t packs,
+              Loops<2> loops) {
   using C = Computed<T>;
   using In = Pack<T, width>;
   const Function function;
   for (std::int64_t at = first(); at < packs; at += all()) {
     std::int32_t offset[2];
-    walk.at(static_cast<std::uint32_t>(at), offset);
+    loops.at(static_cast<std::uint32_t>(at), offset);
     In a, b;
     if (width == 1 || !a_repeats) {
       a = *reinterpret_cast<const In*>(x.a + offset[0]);
@@ -118,14 +119,14 @@ struct Launches {
         !lies_in_packs<T, kWidth>(plan, {pair.a, pair.b})) {
       const auto count = static_cast<std::uint32_t>(plan.elements());
       pair_rows<T, Out, Function, 1><<<blocks_for(count), kThreads, 0, pair.stream>>>(
-          operands(pair), false, false, static_cast<Out*>(pair.out), count, Walk<2>(plan));
+          operands(pair), false, false, static_cast<Out*>(pair.out), count, Loops<2>(plan));
       return;
     }
     const Plan<2> packed = in_packs(plan, kWidth);
     const auto count = static_cast<std::uint32_t>(packed.elements());
     pair_rows<T, Out, Function, kWidth><<<blocks_for(count), kThreads, 0, pair.stream>>>(
         operands(pair), plan.step[0][inner] == 0, plan.step[1][inner] == 0,
-        static_cast<Out*>(pair.out), count, Walk<2>(packed));
+        static_cast<Out*>(pair.out), count, Loops<2>(packed));
   }
 };
 
@@ -182,10 +183,10 @@ struct Any {
 };
 
 template <typename A, typename Function>
-__device__ void pair_with(const Any& any, const Walk<2>& walk) {
+__device__ void pair_with(const Any& any, const Loops<2>& loops) {
   for (std::int64_t i = first(); i < any.count; i += all()) {
     std::int32_t offset[2];
-    walk.at(static_cast<std::uint32_t>(i), offset);
+    loops.at(static_cast<std::uint32_t>(i), offset);
     store_any(any.to, any.out, i,
               Function()(load_any<A>(any.from, any.a, offset[0]),
                          load_any<A>(any.from, any.b, offset[1])));
@@ -193,33 +194,33 @@ __device__ void pair_with(const Any& any, const Walk<2>& walk) {
 }
 
 template <typename A, typename... Functions>
-__device__ void pair_listed(List<Functions...>, const Any& any, const Walk<2>& walk) {
-  (void)((any.op == Functions::kOp && (pair_with<A, Functions>(any, walk), true)) || ...);
+__device__ void pair_listed(List<Functions...>, const Any& any, const Loops<2>& loops) {
+  (void)((any.op == Functions::kOp && (pair_with<A, Functions>(any, loops), true)) || ...);
 }
 
 template <typename A>
-__global__ void __launch_bounds__(kThreads) pair_any(Any any, Walk<2> walk) {
+__global__ void __launch_bounds__(kThreads) pair_any(Any any, Loops<2> loops) {
   if constexpr (kIsComplex<A>) {
-    pair_listed<A>(OfComplex(), any, walk);
+    pair_listed<A>(OfComplex(), any, loops);
   } else {
-    pair_listed<A>(Real(), any, walk);
-    pair_listed<A>(OfIntegers(), any, walk);
+    pair_listed<A>(Real(), any, loops);
+    pair_listed<A>(OfIntegers(), any, loops);
   }
 }
 
-void launch_any(cudaStream_t stream, const Any& any, const Walk<2>& walk) {
+void launch_any(cudaStream_t stream, const Any& any, const Loops<2>& loops) {
   const unsigned blocks = blocks_for(any.count);
   switch (any.from) {
     case DType::kFloat32:
     case DType::kFloat16:
     case DType::kBfloat16:
-      return pair_any<float><<<blocks, kThreads, 0, stream>>>(any, walk);
+      return pair_any<float><<<blocks, kThreads, 0, stream>>>(any, loops);
     case DType::kComplex64:
-      return pair_any<Complex64><<<blocks, kThreads, 0, stream>>>(any, walk);
+      return pair_any<Complex64><<<blocks, kThreads, 0, stream>>>(any, loops);
     case DType::kInt64:
-      return pair_any<std::int64_t><<<blocks, kThreads, 0, stream>>>(any, walk);
+      return pair_any<std::int64_t><<<blocks, kThreads, 0, stream>>>(any, loops);
     default:
-      return pair_any<double><<<blocks, kThreads, 0, stream>>>(any, walk);
+      return pair_any<double><<<blocks, kThreads, 0, stream>>>(any, loops);
   }
 }
 
@@ -252,7 +253,7 @@ void run(cudaStream_t stream, ops::OpId op, const ebb_cuda_tensor& a, const ebb_
               if (launch.rows != nullptr) {
                 launch.rows(pair, plan);
               } else {
-                launch_any(stream, {pair.a, pair.b, pair.out, from, to, part, op}, Walk<2>(plan));
+                launch_any(stream, {pair.a, pair.b, pair.out, from, to, part, op}, Loops<2>(plan));
               }
               launched("an elementwise operation");
               done += part;

@@ -51,10 +51,10 @@ CastLaunch own_cast(DType from, DType to) {
 // Every dtype goes through one that holds all its values.
 template <typename Wide>
 __global__ void __launch_bounds__(kThreads)
-    cast_any(const void* x, DType from, void* y, DType to, std::uint32_t count, Walk<1> walk) {
+    cast_any(const void* x, DType from, void* y, DType to, std::uint32_t count, Loops<1> loops) {
   for (std::int64_t i = first(); i < count; i += all()) {
     std::int32_t offset[1];
-    walk.at(static_cast<std::uint32_t>(i), offset);
+    loops.at(static_cast<std::uint32_t>(i), offset);
     store(to, y, i, load<Wide>(from, x, offset[0]));
   }
 }
@@ -81,11 +81,11 @@ void cast(Call& call) {
     const auto* in = call.in<std::byte>(0) + offsets[0] * static_cast<std::int64_t>(size_of(from));
     auto* out = call.out<std::byte>(0) + done * static_cast<std::int64_t>(size_of(to));
     if (is_integer(from)) {
-      cast_any<std::int64_t><<<blocks_for(part), kThreads, 0, call.stream()>>>(in, from, out, to,
-                                                                               part, Walk<1>(plan));
+      cast_any<std::int64_t><<<blocks_for(part), kThreads, 0, call.stream()>>>(
+          in, from, out, to, part, Loops<1>(plan));
     } else {
       cast_any<double><<<blocks_for(part), kThreads, 0, call.stream()>>>(in, from, out, to, part,
-                                                                         Walk<1>(plan));
+                                                                         Loops<1>(plan));
     }
     launched("Cast");
     done += part;
@@ -113,10 +113,10 @@ struct Choose {
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
     choose_rows(const std::uint8_t* condition, const T* t, const T* e, T* out, std::uint32_t count,
-                Walk<3> walk) {
+                Loops<3> loops) {
   for (std::int64_t i = first(); i < count; i += all()) {
     std::int32_t offset[3];
-    walk.at(static_cast<std::uint32_t>(i), offset);
+    loops.at(static_cast<std::uint32_t>(i), offset);
     out[i] = condition[offset[0]] != 0 ? t[offset[1]] : e[offset[2]];
   }
 }
@@ -152,7 +152,7 @@ void select(Call& call) {
                 const auto part = static_cast<std::uint32_t>(plan.elements());
                 choose_rows<T><<<blocks_for(part), kThreads, 0, call.stream()>>>(
                     call.in<std::uint8_t>(0) + offsets[0], call.in<T>(1) + offsets[1],
-                    call.in<T>(2) + offsets[2], call.out<T>(0) + done, part, Walk<3>(plan));
+                    call.in<T>(2) + offsets[2], call.out<T>(0) + done, part, Loops<3>(plan));
                 launched("Select");
                 done += part;
               });

@@ -20,9 +20,9 @@ bool is_column(const ebb_cuda_tensor& x, const ebb_cuda_tensor& result) {
          result.dims[x.rank - 1] != 1;
 }
 
-// How an input is walked along a result; false: it has to be made dense first.
-bool walk_source(const ebb_cuda_tensor& x, const ebb_cuda_tensor& result, std::int64_t count,
-                 Source& source) {
+// Where an input has what goes with each element of a result; false: it has to be made dense first.
+bool place_source(const ebb_cuda_tensor& x, const ebb_cuda_tensor& result, std::int64_t count,
+                  Source& source) {
   constexpr auto kAll = static_cast<std::uint32_t>(kMostElements);
   const std::int64_t own = elements(x);
   source = {.data = static_cast<const float*>(x.data),
@@ -141,11 +141,11 @@ void take_joined(Call& call, Chain& chain, std::int64_t columns) {
 void take_inputs(Call& call, Chain& chain, const ebb_cuda_tensor& result, std::int64_t count) {
   for (std::size_t i = 0; i < call.inputs(); ++i) {
     Source& source = chain.work.sources[i];
-    if (!walk_source(call.input(i), result, count, source)) {
+    if (!place_source(call.input(i), result, count, source)) {
       ebb_cuda_tensor packed = call.input(i);
       packed.data = const_cast<std::byte*>(dense(call, call.input(i)));
       packed.dense = 1;
-      walk_source(packed, result, count, source);
+      place_source(packed, result, count, source);
     }
     chain.packs = chain.packs && lies_in_packs(source);
   }

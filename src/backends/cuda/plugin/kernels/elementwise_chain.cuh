@@ -21,7 +21,7 @@ using ops::kMostDeviceChainSteps;
 inline constexpr int kChainThreads = 128;
 inline constexpr int kChainWidth = 4;  // elements of a thread, where there are many
 inline constexpr int kBatch = 8;       // loads on their way at once
-inline constexpr std::int64_t kMostElements = 0x7fffffff;  // a walk has 32 bits
+inline constexpr std::int64_t kMostElements = 0x7fffffff;  // a loops has 32 bits
 
 // ---- what steps compute
 

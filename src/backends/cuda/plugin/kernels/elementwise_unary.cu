@@ -44,11 +44,11 @@ void launch_floats(cudaStream_t stream, const void* x, void* y, std::int64_t cou
 
 template <typename Function, typename Out, int width>
 __global__ void __launch_bounds__(kThreads)
-    map_rows(const float* x, Out* y, std::uint32_t packs, Numbers numbers, Walk<1> walk) {
+    map_rows(const float* x, Out* y, std::uint32_t packs, Numbers numbers, Loops<1> loops) {
   const Function function;
   for (std::int64_t at = first(); at < packs; at += all()) {
     std::int32_t offset[1];
-    walk.at(static_cast<std::uint32_t>(at), offset);
+    loops.at(static_cast<std::uint32_t>(at), offset);
     const auto in = *reinterpret_cast<const Pack<float, width>*>(x + offset[0]);
     Pack<Out, width> to;
 #pragma unroll
@@ -62,7 +62,7 @@ void launch_rows_of(cudaStream_t stream, const void* x, void* y, const Plan<1>& 
                     const Numbers& numbers) {
   const auto packs = static_cast<std::uint32_t>(plan.elements());
   map_rows<Function, Out, width><<<blocks_for(packs), kThreads, 0, stream>>>(
-      static_cast<const float*>(x), static_cast<Out*>(y), packs, numbers, Walk<1>(plan));
+      static_cast<const float*>(x), static_cast<Out*>(y), packs, numbers, Loops<1>(plan));
 }
 
 template <typename Function, typename Out>
@@ -105,45 +105,45 @@ struct Any {
 };
 
 template <typename A, typename Function>
-__device__ void map_with(const Any& any, const Walk<1>& walk) {
+__device__ void map_with(const Any& any, const Loops<1>& loops) {
   for (std::int64_t i = first(); i < any.count; i += all()) {
     std::int32_t offset[1] = {static_cast<std::int32_t>(i)};
-    if (!any.flat) walk.at(static_cast<std::uint32_t>(i), offset);
+    if (!any.flat) loops.at(static_cast<std::uint32_t>(i), offset);
     store_any(any.to, any.y, i, Function()(load_any<A>(any.from, any.x, offset[0]), any.numbers));
   }
 }
 
 template <typename A, typename... Functions>
-__device__ void map_listed(List<Functions...>, const Any& any, const Walk<1>& walk) {
-  (void)((any.op == Functions::kOp && (map_with<A, Functions>(any, walk), true)) || ...);
+__device__ void map_listed(List<Functions...>, const Any& any, const Loops<1>& loops) {
+  (void)((any.op == Functions::kOp && (map_with<A, Functions>(any, loops), true)) || ...);
 }
 
 template <typename A>
-__global__ void __launch_bounds__(kThreads) map_any(Any any, Walk<1> walk) {
+__global__ void __launch_bounds__(kThreads) map_any(Any any, Loops<1> loops) {
   if constexpr (kIsComplex<A>) {
-    map_listed<A>(unary::OfComplex(), any, walk);
+    map_listed<A>(unary::OfComplex(), any, loops);
   } else {
-    map_listed<A>(unary::Real(), any, walk);
-    map_listed<A>(unary::Predicates(), any, walk);
+    map_listed<A>(unary::Real(), any, loops);
+    map_listed<A>(unary::Predicates(), any, loops);
   }
 }
 
-void launch_any(cudaStream_t stream, const Any& any, const Walk<1>& walk) {
+void launch_any(cudaStream_t stream, const Any& any, const Loops<1>& loops) {
   const unsigned blocks = blocks_for(any.count);
   switch (any.from) {
     case DType::kFloat32:
     case DType::kFloat16:
     case DType::kBfloat16:
-      map_any<float><<<blocks, kThreads, 0, stream>>>(any, walk);
+      map_any<float><<<blocks, kThreads, 0, stream>>>(any, loops);
       break;
     case DType::kComplex64:
-      map_any<Complex64><<<blocks, kThreads, 0, stream>>>(any, walk);
+      map_any<Complex64><<<blocks, kThreads, 0, stream>>>(any, loops);
       break;
     case DType::kInt64:
-      map_any<std::int64_t><<<blocks, kThreads, 0, stream>>>(any, walk);
+      map_any<std::int64_t><<<blocks, kThreads, 0, stream>>>(any, loops);
       break;
     default:
-      map_any<double><<<blocks, kThreads, 0, stream>>>(any, walk);
+      map_any<double><<<blocks, kThreads, 0, stream>>>(any, loops);
   }
 }
 
@@ -181,7 +181,7 @@ void unary_kernel(Call& call) {
     if (floats.rows != nullptr) {
       floats.rows(call.stream(), any.x, any.y, plan, numbers);
     } else {
-      launch_any(call.stream(), any, Walk<1>(plan));
+      launch_any(call.stream(), any, Loops<1>(plan));
     }
     launched("an elementwise operation");
     done += any.count;

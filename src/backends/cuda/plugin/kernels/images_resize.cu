@@ -80,43 +80,43 @@ struct NearestGradient {
   }
 };
 
-Axis axis_of(const ops::ResizeWalk& walk, std::int64_t from, std::int64_t to) {
-  return {from, image::ratio(from, to, walk.align_corners), walk.align_corners,
-          walk.half_pixel_centers};
+Axis axis_of(const ops::ResizeParams& params, std::int64_t from, std::int64_t to) {
+  return {from, image::ratio(from, to, params.align_corners), params.align_corners,
+          params.half_pixel_centers};
 }
-Axis rows_of(const ops::ResizeWalk& walk) {
-  return axis_of(walk, walk.images.height, walk.resized.height);
+Axis rows_of(const ops::ResizeParams& params) {
+  return axis_of(params, params.images.height, params.resized.height);
 }
-Axis columns_of(const ops::ResizeWalk& walk) {
-  return axis_of(walk, walk.images.width, walk.resized.width);
+Axis columns_of(const ops::ResizeParams& params) {
+  return axis_of(params, params.images.width, params.resized.width);
 }
 
 void resize_bilinear(Call& call) {
-  const auto& walk = call.params<ops::ResizeWalk>();
+  const auto& params = call.params<ops::ResizeParams>();
   for_each(call.stream(), elements(call.output(0)), "ResizeBilinear",
-           Bilinear{call.in<float>(0), call.out<float>(0), image::Size(walk.images),
-                    image::Size(walk.resized), rows_of(walk), columns_of(walk)});
+           Bilinear{call.in<float>(0), call.out<float>(0), image::Size(params.images),
+                    image::Size(params.resized), rows_of(params), columns_of(params)});
 }
 EBB_CUDA_KERNEL(ResizeBilinear, resize_bilinear);
 
 void resize_nearest(Call& call) {
-  const auto& walk = call.params<ops::ResizeWalk>();
+  const auto& params = call.params<ops::ResizeParams>();
   visit_size(dtype_of(call.input(0)), [&]<typename T>(Type<T>) {
     for_each(call.stream(), elements(call.output(0)), "ResizeNearestNeighbor",
-             Nearest<T>{call.in<T>(0), call.out<T>(0), image::Size(walk.images),
-                        image::Size(walk.resized), rows_of(walk), columns_of(walk)});
+             Nearest<T>{call.in<T>(0), call.out<T>(0), image::Size(params.images),
+                        image::Size(params.resized), rows_of(params), columns_of(params)});
   });
 }
 EBB_CUDA_KERNEL(ResizeNearestNeighbor, resize_nearest);
 
 template <typename Gradient>
 void resize_gradient(Call& call) {
-  const auto& walk = call.params<ops::ResizeWalk>();
+  const auto& params = call.params<ops::ResizeParams>();
   const ebb_cuda_tensor& out = call.output(0);
   fill(call.stream(), DType::kFloat32, out.data, elements(out), 0);
   for_each(call.stream(), elements(call.input(1)), "a resize's gradient",
-           Gradient{call.in<float>(1), call.out<float>(0), image::Size(walk.images),
-                    image::Size(walk.resized), rows_of(walk), columns_of(walk)});
+           Gradient{call.in<float>(1), call.out<float>(0), image::Size(params.images),
+                    image::Size(params.resized), rows_of(params), columns_of(params)});
 }
 EBB_CUDA_KERNEL(ResizeBilinearGrad, resize_gradient<BilinearGradient>);
 EBB_CUDA_KERNEL(ResizeNearestNeighborGrad, resize_gradient<NearestGradient>);
@@ -159,16 +159,16 @@ struct Crop {
 };
 
 void crop_and_resize(Call& call) {
-  const auto& walk = call.params<ops::CropWalk>();
+  const auto& params = call.params<ops::CropParams>();
   if (elements(call.output(0)) == 0) return;
   Note note(call.stream());
   for_each(call.stream(), elements(call.output(0)), "CropAndResize",
            Crop{call.in<float>(0), call.in<float>(1), call.in<std::int32_t>(2), call.out<float>(0),
-                image::Size(walk.images), image::Size(walk.crops), walk.nearest,
-                static_cast<float>(walk.extrapolation), note.words()});
+                image::Size(params.images), image::Size(params.crops), params.nearest,
+                static_cast<float>(params.extrapolation), note.words()});
   if (note.complains()) {
     bad_data("box " + std::to_string(note.word(1)) + " is of image " +
-             std::to_string(note.word(2)) + ", 0 to " + std::to_string(walk.images.batch - 1) +
+             std::to_string(note.word(2)) + ", 0 to " + std::to_string(params.images.batch - 1) +
              " are allowed");
   }
 }

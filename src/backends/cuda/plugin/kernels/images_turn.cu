@@ -49,17 +49,17 @@ struct Rotate {
 };
 
 void rotate(Call& call) {
-  const auto& walk = call.params<ops::RotateWalk>();
+  const auto& params = call.params<ops::RotateParams>();
   Rotate body{.dtype = dtype_of(call.input(0)),
               .in = call.input(0).data,
               .out = call.output(0).data,
-              .size = image::Size(walk.images),
-              .sine = walk.sine,
-              .cosine = walk.cosine,
-              .center_x = walk.center_x,
-              .center_y = walk.center_y,
-              .one_fill = walk.one_fill,
-              .fill = {walk.fill[0], walk.fill[1], walk.fill[2], walk.fill[3]}};
+              .size = image::Size(params.images),
+              .sine = params.sine,
+              .cosine = params.cosine,
+              .center_x = params.center_x,
+              .center_y = params.center_y,
+              .one_fill = params.one_fill,
+              .fill = {params.fill[0], params.fill[1], params.fill[2], params.fill[3]}};
   for_each(call.stream(), elements(call.output(0)), "RotateWithOffset", body);
 }
 EBB_CUDA_KERNEL(RotateWithOffset, rotate);
@@ -159,18 +159,18 @@ struct Transform {
 };
 
 void transform(Call& call) {
-  const auto& walk = call.params<ops::TransformWalk>();
+  const auto& params = call.params<ops::TransformParams>();
   for_each(call.stream(), elements(call.output(0)), "Transform",
            Transform{.dtype = dtype_of(call.input(0)),
                      .in = call.input(0).data,
                      .matrices = call.in<float>(1),
                      .out = call.output(0).data,
-                     .images = image::Size(walk.images),
-                     .transformed = image::Size(walk.transformed),
-                     .is_bilinear = walk.bilinear,
-                     .one_transform = walk.one_transform,
-                     .fill_mode = walk.fill_mode,
-                     .fill = walk.fill});
+                     .images = image::Size(params.images),
+                     .transformed = image::Size(params.transformed),
+                     .is_bilinear = params.bilinear,
+                     .one_transform = params.one_transform,
+                     .fill_mode = params.fill_mode,
+                     .fill = params.fill});
 }
 EBB_CUDA_KERNEL(Transform, transform);
 

@@ -1,6 +1,6 @@
 #include "backends/cuda/plugin/kernels/launch.cuh"
+#include "backends/cuda/plugin/kernels/loops.cuh"
 #include "backends/cuda/plugin/kernels/movement_parts.hpp"
-#include "backends/cuda/plugin/kernels/walk.cuh"
 
 namespace ebb::cuda {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cuda/plugin/kernel.hpp"
-#include "backends/cuda/plugin/kernels/walk.cuh"
+#include "backends/cuda/plugin/kernels/loops.cuh"
 
 namespace ebb::cuda {
 
@@ -14,7 +14,7 @@ inline std::int64_t step_along(const ebb_cuda_tensor& tensor, std::uint32_t from
   return tensor.dims[axis] == 1 ? 0 : tensor.strides[axis];
 }
 
-// The operands walked along the output's axes; what lies alike is one axis.
+// The operands along the output's axes; what lies alike is one axis.
 template <int kOperands>
 Plan<kOperands> elementwise_plan(const ebb_cuda_tensor& out,
                                  const ebb_cuda_tensor* const (&operands)[kOperands]) {

@@ -114,22 +114,22 @@ Sorted sort_wide(Call& call, const void* x, DType dtype, std::int64_t rows, std:
 }
 
 void top_k(Call& call) {
-  const auto& walk = call.params<ops::TopKWalk>();
-  if (walk.rows == 0 || walk.k == 0) return;
+  const auto& params = call.params<ops::TopKParams>();
+  if (params.rows == 0 || params.k == 0) return;
   const DType dtype = dtype_of(call.input(0));
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   // CUB counts the elements of segments with 31 bits.
-  const std::int64_t most = std::max<std::int64_t>(1, (std::int64_t{1} << 30) / walk.length);
-  for (std::int64_t row = 0; row < walk.rows; row += most) {
-    const std::int64_t rows = std::min(most, walk.rows - row);
-    const std::byte* x = call.in<std::byte>(0) + row * walk.length * size;
-    const Sorted sorted = has_wide_keys(dtype) ? sort_wide(call, x, dtype, rows, walk.length)
-                                               : sort_narrow(call, x, dtype, rows, walk.length);
+  const std::int64_t most = std::max<std::int64_t>(1, (std::int64_t{1} << 30) / params.length);
+  for (std::int64_t row = 0; row < params.rows; row += most) {
+    const std::int64_t rows = std::min(most, params.rows - row);
+    const std::byte* x = call.in<std::byte>(0) + row * params.length * size;
+    const Sorted sorted = has_wide_keys(dtype) ? sort_wide(call, x, dtype, rows, params.length)
+                                               : sort_narrow(call, x, dtype, rows, params.length);
     visit_size(dtype, [&]<typename T>(Type<T>) {
-      for_each(call.stream(), rows * walk.k, "TopK",
-               TakeFirst<T>{reinterpret_cast<const T*>(x), call.out<T>(0) + row * walk.k,
-                            call.out<std::int32_t>(1) + row * walk.k, sorted.entries,
-                            sorted.indices, walk.length, walk.k});
+      for_each(call.stream(), rows * params.k, "TopK",
+               TakeFirst<T>{reinterpret_cast<const T*>(x), call.out<T>(0) + row * params.k,
+                            call.out<std::int32_t>(1) + row * params.k, sorted.entries,
+                            sorted.indices, params.length, params.k});
     });
   }
 }
@@ -166,10 +166,10 @@ struct Search {
 
 template <typename A>
 void search_as(Call& call) {
-  const auto& walk = call.params<ops::SearchWalk>();
-  for_each(call.stream(), walk.rows * walk.values, "a search",
+  const auto& params = call.params<ops::SearchParams>();
+  for_each(call.stream(), params.rows * params.values, "a search",
            Search<A>{dtype_of(call.input(0)), call.input(0).data, call.input(1).data,
-                     call.out<std::int32_t>(0), walk.length, walk.values, walk.right});
+                     call.out<std::int32_t>(0), params.length, params.values, params.right});
 }
 
 void search(Call& call) {

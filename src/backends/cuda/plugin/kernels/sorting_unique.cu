@@ -44,7 +44,7 @@ struct Slices {
 
 constexpr int kFree = 0x7fffffff;
 
-struct Settle {
+struct Place {
   Slices slices;
   int* table;   // a slice that is there, or kFree
   int* least;   // of a place
@@ -106,16 +106,16 @@ struct Chosen {
   std::int64_t count = 0;
 };
 
-Chosen choose(Call& call, const ops::UniqueWalk& walk) {
-  if (walk.extent == 0) return {};
+Chosen choose(Call& call, const ops::UniqueParams& params) {
+  if (params.extent == 0) return {};
   Note note(call.stream());
   std::int64_t* count = note.needed("Unique");
   const cudaStream_t stream = call.stream();
-  const auto extent = static_cast<std::size_t>(walk.extent);
+  const auto extent = static_cast<std::size_t>(params.extent);
   std::size_t places = 2;
   while (places < 2 * extent) places *= 2;
-  const Slices slices{dtype_of(call.input(0)), call.input(0).data, walk.before, walk.extent,
-                      walk.after};
+  const Slices slices{dtype_of(call.input(0)), call.input(0).data, params.before, params.extent,
+                      params.after};
   const std::size_t ints = 2 * places + 4 * extent;  // of an extent below 2^30
   int* table = call.workspace<int>(ints);
   int* least = table + places;
@@ -124,38 +124,38 @@ Chosen choose(Call& call, const ops::UniqueWalk& walk) {
   int* chosen = numbers + extent;
   int* indices = chosen + extent;
   fill(stream, DType::kInt32, table, static_cast<std::int64_t>(2 * places), kFree);
-  for_each(stream, walk.extent, "Unique", Settle{slices, table, least, placed, places - 1});
-  for_each(stream, walk.extent, "Unique", Mark{least, placed, numbers});
+  for_each(stream, params.extent, "Unique", Place{slices, table, least, placed, places - 1});
+  for_each(stream, params.extent, "Unique", Mark{least, placed, numbers});
   std::size_t bytes = 0;
-  check(cub::DeviceScan::InclusiveSum(nullptr, bytes, numbers, numbers, walk.extent, stream),
+  check(cub::DeviceScan::InclusiveSum(nullptr, bytes, numbers, numbers, params.extent, stream),
         "Unique");
   void* memory = call.workspace(std::max<std::size_t>(bytes, 1));
-  check(cub::DeviceScan::InclusiveSum(memory, bytes, numbers, numbers, walk.extent, stream),
+  check(cub::DeviceScan::InclusiveSum(memory, bytes, numbers, numbers, params.extent, stream),
         "Unique");
-  for_each(stream, walk.extent, "Unique",
-           Renumber{least, placed, numbers, indices, chosen, walk.extent, count});
+  for_each(stream, params.extent, "Unique",
+           Renumber{least, placed, numbers, indices, chosen, params.extent, count});
   return {chosen, indices, *note.wait()};
 }
 
 void unique(Call& call) {
-  const auto& walk = call.params<ops::UniqueWalk>();
-  if (walk.extent >= 0x40000000) {
-    bad_data(std::to_string(walk.extent) + " slices were given, fewer than 2^30 are allowed");
+  const auto& params = call.params<ops::UniqueParams>();
+  if (params.extent >= 0x40000000) {
+    bad_data(std::to_string(params.extent) + " slices were given, fewer than 2^30 are allowed");
   }
   const ebb_cuda_tensor& x = call.input(0);
-  const Chosen chosen = choose(call, walk);
+  const Chosen chosen = choose(call, params);
   std::int64_t dims[EBB_CUDA_MAX_RANK];
   std::copy(x.dims, x.dims + x.rank, dims);
-  dims[walk.axis] = chosen.count;
+  dims[params.axis] = chosen.count;
   const ebb_cuda_tensor values = call.make(dtype_of(x), {dims, x.rank});
-  const std::int64_t extent[1] = {walk.extent};
+  const std::int64_t extent[1] = {params.extent};
   const ebb_cuda_tensor indices = call.make(DType::kInt32, extent);
   visit_size(dtype_of(x), [&]<typename T>(Type<T>) {
-    for_each(call.stream(), walk.before * chosen.count * walk.after, "Unique",
+    for_each(call.stream(), params.before * chosen.count * params.after, "Unique",
              CopySlices<T>{call.in<T>(0), static_cast<T*>(values.data), chosen.slices, chosen.count,
-                           walk.extent, walk.after});
+                           params.extent, params.after});
   });
-  copy_runs(call.stream(), sizeof(std::int32_t), 1, walk.extent, chosen.indices, 0, indices.data,
+  copy_runs(call.stream(), sizeof(std::int32_t), 1, params.extent, chosen.indices, 0, indices.data,
             0);
 }
 EBB_CUDA_KERNEL(Unique, unique);

@@ -131,39 +131,40 @@ struct Selection {
   std::int64_t count = 0;
 };
 
-Selection select(Call& call, const ops::SuppressionWalk& walk) {
-  const std::int64_t most = std::min(walk.most, walk.boxes);
+Selection select(Call& call, const ops::SuppressionParams& params) {
+  const std::int64_t most = std::min(params.most, params.boxes);
   if (most <= 0) return {};
   Note note(call.stream());
-  const auto count = static_cast<std::size_t>(walk.boxes);
+  const auto count = static_cast<std::size_t>(params.boxes);
   auto* scores = call.workspace<double>(count);
   auto* integers = call.workspace<std::int32_t>(checked_product({count, 2}));
   auto* selected_scores = call.workspace<float>(count);
   const Suppression suppression{.boxes = call.in<float>(0),
                                 .given = call.in<float>(1),
-                                .count = static_cast<std::int32_t>(walk.boxes),
+                                .count = static_cast<std::int32_t>(params.boxes),
                                 .most = static_cast<std::int32_t>(most),
-                                .overlap = walk.overlap,
-                                .score = walk.score,
-                                .sigma = walk.sigma,
+                                .overlap = params.overlap,
+                                .score = params.score,
+                                .sigma = params.sigma,
                                 .scores = scores,
                                 .seen = integers,
                                 .selected = integers + count,
                                 .selected_scores = selected_scores,
                                 .note = note.needed("NonMaxSuppression")};
-  const std::int64_t threads = std::min((walk.boxes + 31) / 32 * 32, kMostThreads);  // whole warps
+  const std::int64_t threads =
+      std::min((params.boxes + 31) / 32 * 32, kMostThreads);  // whole warps
   suppress<<<1, static_cast<unsigned>(threads), 0, call.stream()>>>(suppression);
   launched("NonMaxSuppression");
   return {suppression.selected, selected_scores, *note.wait()};
 }
 
 void suppression(Call& call) {
-  const auto& walk = call.params<ops::SuppressionWalk>();
-  if (walk.boxes > 0x7fffffff) {
-    bad_data(std::to_string(walk.boxes) + " boxes were given, at most 2^31 - 1 are allowed");
+  const auto& params = call.params<ops::SuppressionParams>();
+  if (params.boxes > 0x7fffffff) {
+    bad_data(std::to_string(params.boxes) + " boxes were given, at most 2^31 - 1 are allowed");
   }
-  const Selection selected = select(call, walk);
-  const std::int64_t length = walk.pad ? std::max(walk.most, selected.count) : selected.count;
+  const Selection selected = select(call, params);
+  const std::int64_t length = params.pad ? std::max(params.most, selected.count) : selected.count;
   const std::int64_t dims[1] = {length}, count[1] = {selected.count};
   void* indices = call.make(DType::kInt32, dims).data;
   if (length > selected.count) fill(call.stream(), DType::kInt32, indices, length, 0);

@@ -1,4 +1,4 @@
-// A window over data of two or three spatial axes, as kernels walk it: plain numbers, in 32 bits
+// A window over data of two or three spatial axes, as kernels go over it: plain numbers, in 32 bits
 // where they fit. The functions run on the host as well, where tests look at them.
 #pragma once
 
@@ -41,7 +41,7 @@ Volume<Index> volume_of(const ops::Windows& w) {
   return made;
 }
 
-// Whether every position and element index of the walk fits 32 bits.
+// Whether every position and element index fits 32 bits.
 inline bool fits_32_bits(const ops::Windows& w, std::int64_t channels) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   std::int64_t in = w.batch * channels;

@@ -16,7 +16,7 @@ import java.util.function.Function;
  *     answer(request);
  *     System.out.println(region.counts());
  * }
- * TaskRegion.settle().forEach(kept -> log(kept.name() + " is still held: " + kept.lines()));
+ * TaskRegion.stillHeld().forEach(kept -> log(kept.name() + " is still held: " + kept.lines()));
  * }</pre>
  */
 public final class TaskRegion implements AutoCloseable {
@@ -37,7 +37,7 @@ public final class TaskRegion implements AutoCloseable {
         return new Counts(task.apply(false));
     }
 
-    /** Ends the region, once. What was made inside and is still open is looked at by {@link #settle}. */
+    /** Ends the region, once. What was made inside and is still open is looked at by {@link #stillHeld}. */
     @Override
     public void close() {
         task.apply(true);
@@ -47,9 +47,9 @@ public final class TaskRegion implements AutoCloseable {
      * Asks the JVM for a collection, if a region has left something open since the last call, and gives back what was
      * dropped. What is returned is still reachable: handed on, kept in a cache, or leaked.
      */
-    public static List<Kept> settle() {
+    public static List<Kept> stillHeld() {
         List<Kept> all = new ArrayList<>();
-        for (Map<String, Object> each : Control.current().settleTasks()) {
+        for (Map<String, Object> each : Control.current().reviewTasks()) {
             Map<String, long[]> lines = new TreeMap<>();
             ((Map<?, ?>) each.get("lines")).forEach((line, sum) -> lines.put((String) line, (long[]) sum));
             all.add(new Kept((String) each.get("name"), lines));

@@ -77,9 +77,9 @@ public interface Control {
     /** Of what tasks made and dropped, and Ebb gave back: arrays and bytes by creation site. */
     Map<String, long[]> reclaimedBySite();
 
-    /** Whether a task has ended and left arrays open that {@link #settleTasks} has not looked at. */
-    boolean unsettledTasks();
+    /** Whether a task has ended and left arrays open that {@link #reviewTasks} has not looked at. */
+    boolean tasksToReview();
 
-    /** Collects if there is something to settle; "name" and "lines" (site to arrays and bytes) of tasks that left something. */
-    List<Map<String, Object>> settleTasks();
+    /** Collects if there is something to review; "name" and "lines" (site to arrays and bytes) of tasks that left something. */
+    List<Map<String, Object>> reviewTasks();
 }

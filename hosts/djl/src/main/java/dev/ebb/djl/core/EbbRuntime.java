@@ -206,13 +206,13 @@ public final class EbbRuntime implements Control {
     }
 
     @Override
-    public boolean unsettledTasks() {
-        return TaskBooks.unsettled();
+    public boolean tasksToReview() {
+        return TaskBooks.toReview();
     }
 
     @Override
-    public List<Map<String, Object>> settleTasks() {
-        return works() ? TaskBooks.settle() : List.of();
+    public List<Map<String, Object>> reviewTasks() {
+        return works() ? TaskBooks.review() : List.of();
     }
 
     @Override

@@ -86,7 +86,7 @@ final class HookTarget implements Hooks.Target {
 
     @Override
     public void owned(Object result, Object[] given) {
-        Ownership.settle(result, given);
+        Ownership.assign(result, given);
     }
 
     @Override

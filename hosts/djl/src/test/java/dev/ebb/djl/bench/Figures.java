@@ -23,7 +23,7 @@ public final class Figures {
     private static final int BUDGET_MB = 256;
     private static final int IMAGES = Integer.getInteger("ebb.bench.images", 60_000);
     private static final int EPOCHS = 10;
-    private static final String[] SETTLED_HEAP = {"-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"};
+    private static final String[] TOUCHED_HEAP = {"-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"};
     private static final Pattern EPOCH =
             Pattern.compile("\"processor\": ([0-9.]+).*?\"arrays\": (\\d+), \"resident\": (\\d+)");
     private static final int STARTS = 7;
@@ -146,13 +146,13 @@ public final class Figures {
     /** By default also with a heap that grows: then G1 hands out pages that nobody has touched, after its full collections. */
     private void gradients() throws Exception {
         Fork.Result ours = run(Fork.reclaiming(), "gradients", 9);
-        Fork.Result settled = run(Fork.reclaiming().flag(SETTLED_HEAP), "gradients", 9);
+        Fork.Result touched = run(Fork.reclaiming().flag(TOUCHED_HEAP), "gradients", 9);
         Fork.Result stock = run(Fork.stock(), "gradients", 1);
         Fork.Result byHand = run(Fork.stock(), "gradients-closed", 9);
         row("JVM: step with zeroGradients() after 100,000 dropped / fresh (ms)", ours.number("later"),
                 ours.number("fresh"), ours.number("ratio"), 1.05);
-        row("JVM: the same, the JVM's heap of one size and touched (ms)", settled.number("later"),
-                settled.number("fresh"), settled.number("ratio"), 1.05);
+        row("JVM: the same, the JVM's heap of one size and touched (ms)", touched.number("later"),
+                touched.number("fresh"), touched.number("ratio"), 1.05);
         row("JVM: the same without Ebb (ms)", stock.number("later"), stock.number("fresh"), stock.number("ratio"), null);
         row("JVM: the same without Ebb, 100,000 closed by hand (ms)", byHand.number("later"), byHand.number("fresh"),
                 byHand.number("ratio"), null);

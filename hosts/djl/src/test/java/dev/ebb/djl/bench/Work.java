@@ -308,10 +308,10 @@ public final class Work {
             Samples fresh = new Samples();
             Samples later = new Samples();
             for (int i = 0; i < rounds; i++) {
-                settle();
+                waitUntilQuiet();
                 fresh.add(network.medianStep());
                 many.run(network.small, network.small, 100_000);
-                settle();
+                waitUntilQuiet();
                 later.add(network.medianStep());
             }
             System.out.println("fresh=" + fresh.median() / 1e6);
@@ -320,7 +320,7 @@ public final class Work {
         }
     }
 
-    private static void settle() throws InterruptedException {
+    private static void waitUntilQuiet() throws InterruptedException {
         System.gc();
         Thread.sleep(50);
         try (NDManager manager = NDManager.newBaseManager()) {

@@ -75,7 +75,7 @@ public final class Faults {
     private static int failInTurn(String name, Work work) throws Exception {
         work.run();
         work.run();
-        Map<String, Integer> tables = settled();
+        Map<String, Integer> tables = tablesWhenQuiet();
         long live = Ebb.memory().live();
         int points = 0;
         for (boolean andLater : new boolean[] {false, true}) {
@@ -93,7 +93,7 @@ public final class Faults {
             }
         }
         work.run();
-        Map<String, Integer> after = settled();
+        Map<String, Integer> after = tablesWhenQuiet();
         expect(after.equals(tables), name + ": tables " + tables + " before, " + after + " after");
         long left = Ebb.memory().live() - live;
         expect(left == 0, name + ": " + left + " arrays left");
@@ -128,7 +128,7 @@ public final class Faults {
         }
     }
 
-    private static Map<String, Integer> settled() {
+    private static Map<String, Integer> tablesWhenQuiet() {
         for (int i = 0; i < 3; i++) {
             Ebb.collect();
         }

@@ -24,8 +24,8 @@ class TaskRegionTest {
     private final NDManager manager = NDManager.newBaseManager();
 
     @BeforeEach
-    void settleOthers() {
-        TaskRegion.settle();
+    void reviewOthers() {
+        TaskRegion.stillHeld();
         Ebb.trace(true);
     }
 
@@ -58,7 +58,7 @@ class TaskRegionTest {
         assertEquals(5 * BYTES, counts.madeBytes());
         assertEquals(2, counts.closed());
         assertEquals(3, counts.open() + counts.reclaimed());
-        assertEquals(List.of(), TaskRegion.settle());
+        assertEquals(List.of(), TaskRegion.stillHeld());
         assertEquals(5, region.counts().made());
         assertEquals(3, region.counts().reclaimed());
         assertEquals(0, region.counts().openBytes());
@@ -71,13 +71,13 @@ class TaskRegionTest {
         drop(2);
         region.close();
         region.close();
-        List<TaskRegion.Kept> left = TaskRegion.settle();
+        List<TaskRegion.Kept> left = TaskRegion.stillHeld();
         assertEquals(1, left.size());
         assertEquals("keeps", left.get(0).name());
         assertEquals(1, left.get(0).arrays());
         assertEquals(BYTES, left.get(0).bytes());
         assertTrue(left.get(0).lines().keySet().iterator().next().contains("TaskRegionTest.java"));
-        assertEquals(List.of(), TaskRegion.settle());
+        assertEquals(List.of(), TaskRegion.stillHeld());
         kept.close();
         assertEquals(0, region.counts().open());
     }
@@ -136,11 +136,11 @@ class TaskRegionTest {
             threads[i].join();
             assertEquals(100 * (i + 1), made[i]);
         }
-        assertEquals(List.of(), TaskRegion.settle());
+        assertEquals(List.of(), TaskRegion.stillHeld());
     }
 
     @Test
-    void regionsThatNobodySettlesDoNotPileUp() {
+    void regionsThatNobodyAsksAboutDoNotPileUp() {
         for (int i = 0; i < 20_000; i++) {
             try (TaskRegion region = TaskRegion.begin("task")) {
                 drop(1);

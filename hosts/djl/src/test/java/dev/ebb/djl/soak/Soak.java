@@ -95,11 +95,11 @@ public final class Soak {
     }
 
     private void judge() throws Exception {
-        long settled = most(resident, 1, 2);
+        long early = most(resident, 1, 2);
         long later = most(resident, 2, 4);
         expect(right.get() > 0 && wrong.get() == 0, right + " results right, " + wrong + " wrong");
-        expect(later <= settled * (1 + PLATEAU_SHARE) + PLATEAU_BYTES,
-                "resident memory: " + settled / MB + " MB at most in the second quarter, " + later / MB
+        expect(later <= early * (1 + PLATEAU_SHARE) + PLATEAU_BYTES,
+                "resident memory: " + early / MB + " MB at most in the second quarter, " + later / MB
                         + " MB in the second half");
         for (int i = 0; i < 3; i++) {
             Ebb.collect();

@@ -30,9 +30,9 @@ interface EbbAgent {
 
     Function<Boolean, Map<String, Long>> openTask(String name);
 
-    boolean unsettledTasks();
+    boolean tasksToReview();
 
-    List<Map<String, Object>> settleTasks();
+    List<Map<String, Object>> reviewTasks();
 
     /** Whether an agent works in this JVM. */
     static boolean isThere() {

@@ -39,11 +39,11 @@ final class ExecutorSide implements ExecutorPlugin {
         agent.strict(settings.is("strict"));
         agent.reclaim(settings.is("reclaim"));
         Tracing tracing = new Tracing(agent, settings.text("trace"));
-        Settling settling = new Settling(agent, budget, driver, context, tracing);
-        accounts = new TaskAccounts(agent, settings, driver, settling, tracing);
+        Review review = new Review(agent, budget, driver, context, tracing);
+        accounts = new TaskAccounts(agent, settings, driver, review, tracing);
         Gauges.register(context.metricRegistry(), agent, budget);
         UnmanagedMemory.register(agent);
-        reporter = new Reporter(agent, settings, context, driver, budget, settling);
+        reporter = new Reporter(agent, settings, context, driver, budget, review);
         LOG.info("[ebb] executor {}: budget {}, reclaim {}", context.executorID(), Sizes.show(budget.bytes()),
                 settings.text("reclaim"));
     }

@@ -17,7 +17,7 @@ final class Reporter implements AutoCloseable {
     private final PluginContext context;
     private final Driver driver;
     private final ExecutorBudget budget;
-    private final Settling settling;
+    private final Review review;
     private final ScheduledExecutorService clock =
             Executors.newSingleThreadScheduledExecutor(
                     work -> {
@@ -33,20 +33,20 @@ final class Reporter implements AutoCloseable {
             PluginContext context,
             Driver driver,
             ExecutorBudget budget,
-            Settling settling) {
+            Review review) {
         this.agent = agent;
         this.settings = settings;
         this.context = context;
         this.driver = driver;
         this.budget = budget;
-        this.settling = settling;
+        this.review = review;
         long seconds = settings.intervalSeconds();
         clock.scheduleAtFixedRate(() -> report(false), seconds, seconds, TimeUnit.SECONDS);
     }
 
     private synchronized void report(boolean last) {
         try {
-            settling.whenIdle(last);
+            review.whenIdle(last);
             var books =
                     Messages.books(
                             context,

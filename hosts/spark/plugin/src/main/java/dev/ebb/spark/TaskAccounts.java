@@ -12,7 +12,7 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Each task is a region: what it made is counted for its stage, and what it left behind is settled. */
+/** Each task is a region: what it made is counted for its stage, and what it left behind is reviewed. */
 final class TaskAccounts {
 
     private static final Logger LOG = LoggerFactory.getLogger(TaskAccounts.class);
@@ -22,22 +22,22 @@ final class TaskAccounts {
     private final EbbAgent agent;
     private final Settings settings;
     private final Driver driver;
-    private final Settling settling;
+    private final Review review;
     private final Tracing tracing;
     private final ConcurrentHashMap<Integer, byte[]> sums = new ConcurrentHashMap<>();
 
-    TaskAccounts(EbbAgent agent, Settings settings, Driver driver, Settling settling, Tracing tracing) {
+    TaskAccounts(EbbAgent agent, Settings settings, Driver driver, Review review, Tracing tracing) {
         this.agent = agent;
         this.settings = settings;
         this.driver = driver;
-        this.settling = settling;
+        this.review = review;
         this.tracing = tracing;
     }
 
     void begin(TaskContext task) {
         Function<Boolean, Map<String, Long>> region = agent.openTask(nameOf(task));
         boolean traced = tracing.begin(task.stageId());
-        settling.begun();
+        review.begun();
         task.addTaskCompletionListener((TaskCompletionListener) ended -> end(ended, region.apply(true), traced));
     }
 
@@ -55,7 +55,7 @@ final class TaskAccounts {
             if (counts.get("made") != 0 && !task.isInterrupted()) {
                 count(task, counts);
             }
-            settling.ended(counts);
+            review.ended(counts);
         } catch (RuntimeException e) {
             LOG.warn("[ebb] {} is not fully accounted for", nameOf(task), e);
         }

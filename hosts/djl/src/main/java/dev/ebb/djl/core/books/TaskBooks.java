@@ -23,8 +23,8 @@ public final class TaskBooks {
     private static final InheritableThreadLocal<TaskBooks> HERE = new InheritableThreadLocal<>();
     private static final AtomicInteger OPEN = new AtomicInteger();
 
-    /** Ended, with arrays that had not ended by then. Those that hold nothing any more leave, also if nobody settles. */
-    private static final ConcurrentLinkedQueue<TaskBooks> UNSETTLED = new ConcurrentLinkedQueue<>();
+    /** Ended, with arrays that had not ended by then. Those that hold nothing any more leave, also if nobody asks. */
+    private static final ConcurrentLinkedQueue<TaskBooks> TO_REVIEW = new ConcurrentLinkedQueue<>();
 
     private static final int FEW = 1024;
     private static int untilPruned = FEW;
@@ -104,7 +104,7 @@ public final class TaskBooks {
                 HERE.set(outer);
             }
             if (counts.get("open") != 0) {
-                UNSETTLED.add(this);
+                TO_REVIEW.add(this);
                 prune();
             }
         }
@@ -112,17 +112,17 @@ public final class TaskBooks {
     }
 
     private static void prune() {
-        synchronized (UNSETTLED) {
+        synchronized (TO_REVIEW) {
             if (--untilPruned == 0) {
-                UNSETTLED.removeIf(task -> !task.holds());
-                untilPruned = Math.max(FEW, UNSETTLED.size());
+                TO_REVIEW.removeIf(task -> !task.holds());
+                untilPruned = Math.max(FEW, TO_REVIEW.size());
             }
         }
     }
 
-    /** Tasks that wait to be settled, for tests. */
+    /** Tasks that wait to be reviewed, for tests. */
     public static int waiting() {
-        return UNSETTLED.size();
+        return TO_REVIEW.size();
     }
 
     private Map<String, Long> read() {
@@ -144,9 +144,9 @@ public final class TaskBooks {
     }
 
     /** Gives back what ended tasks have dropped, by a collection; what is left something reaches: one entry a task. */
-    public static List<Map<String, Object>> settle() {
+    public static List<Map<String, Object>> review() {
         Map<TaskBooks, Map<String, long[]>> keeping = new IdentityHashMap<>();
-        for (TaskBooks task; (task = UNSETTLED.poll()) != null; ) {
+        for (TaskBooks task; (task = TO_REVIEW.poll()) != null; ) {
             keeping.put(task, new HashMap<>());
         }
         if (keeping.isEmpty()) {
@@ -179,7 +179,7 @@ public final class TaskBooks {
     }
 
     /** Whether a task has ended and left something that nobody has asked about yet. */
-    public static boolean unsettled() {
-        return !UNSETTLED.isEmpty();
+    public static boolean toReview() {
+        return !TO_REVIEW.isEmpty();
     }
 }

@@ -46,7 +46,7 @@ public final class Ownership {
     }
 
     /** After an operation; {@code given} has its operands, in lists too, and what else it was given. */
-    public static void settle(Object result, Object[] given) {
+    public static void assign(Object result, Object[] given) {
         ManagerWatch shortest = null;
         for (Object each : given) {
             shortest = shortestOf(shortest, each);
@@ -56,10 +56,10 @@ public final class Ownership {
         }
         if (result instanceof List<?> results) {
             for (Object each : results) {
-                settle(each, shortest, given);
+                assign(each, shortest, given);
             }
         } else if (result != null) {
-            settle(result, shortest, given);
+            assign(result, shortest, given);
         }
     }
 
@@ -93,7 +93,7 @@ public final class Ownership {
         return map == null ? null : map.watch;
     }
 
-    private static void settle(Object result, ManagerWatch shortest, Object[] given) {
+    private static void assign(Object result, ManagerWatch shortest, Object[] given) {
         ManagerWatch owner = watchOfManager(result);
         if (owner == null || !shortest.endsBefore(owner) || isAmong(result, given)) {
             return;

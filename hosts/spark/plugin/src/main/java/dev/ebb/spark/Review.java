@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * (an eighth of a slot's share of the budget), or the first after a while; always so that collecting takes a twentieth of the
  * time at most. Tasks that end meanwhile wait for the next one's end, or, where no task comes, for the reporter.
  */
-final class Settling {
+final class Review {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Settling.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Review.class);
     private static final long REST = 19; // times what the last one took
     private static final long A_WHILE = TimeUnit.SECONDS.toNanos(5);
     private static final long EACH = 512; // beside an array's data
@@ -31,14 +31,14 @@ final class Settling {
     private final Driver driver;
     private final PluginContext context;
     private final Tracing tracing;
-    private final ReentrantLock settling = new ReentrantLock();
+    private final ReentrantLock reviewing = new ReentrantLock();
     private final AtomicLong left = new AtomicLong();
     private final AtomicInteger running = new AtomicInteger();
     private final Set<String> seen = new HashSet<>(); // lines that have kept something before
     private volatile long lastEnd = System.nanoTime();
     private volatile long lastCost;
 
-    Settling(EbbAgent agent, ExecutorBudget budget, Driver driver, PluginContext context, Tracing tracing) {
+    Review(EbbAgent agent, ExecutorBudget budget, Driver driver, PluginContext context, Tracing tracing) {
         this.agent = agent;
         this.budget = budget;
         this.driver = driver;
@@ -56,11 +56,11 @@ final class Settling {
         if (counts.get("open") != 0) {
             left.addAndGet(counts.get("openBytes") + EACH * counts.get("open"));
         }
-        if (left.get() != 0 && isDue() && settling.tryLock()) {
+        if (left.get() != 0 && isDue() && reviewing.tryLock()) {
             try {
-                settle();
+                reviewNow();
             } finally {
-                settling.unlock();
+                reviewing.unlock();
             }
         }
     }
@@ -73,20 +73,20 @@ final class Settling {
 
     /** Where no task's end may come for long. */
     void whenIdle(boolean now) {
-        boolean waits = agent.unsettledTasks() && (now || running.get() == 0 || System.nanoTime() - lastEnd >= A_WHILE);
-        if (waits && settling.tryLock()) {
+        boolean waits = agent.tasksToReview() && (now || running.get() == 0 || System.nanoTime() - lastEnd >= A_WHILE);
+        if (waits && reviewing.tryLock()) {
             try {
-                settle();
+                reviewNow();
             } finally {
-                settling.unlock();
+                reviewing.unlock();
             }
         }
     }
 
-    private void settle() {
+    private void reviewNow() {
         long start = System.nanoTime();
         left.set(0);
-        List<Map<String, Object>> kept = agent.settleTasks();
+        List<Map<String, Object>> kept = agent.reviewTasks();
         lastEnd = System.nanoTime();
         lastCost = lastEnd - start;
         kept.forEach(this::name);

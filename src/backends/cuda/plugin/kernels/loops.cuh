@@ -1,6 +1,6 @@
 // From the number of an element to where its operands have theirs: strides and broadcasting.
 //
-// Numbers and offsets have 32 bits in a kernel. A walk that needs more is cut in halves along its
+// Numbers and offsets have 32 bits in a kernel. Loops that need more are cut in halves along their
 // outer axes, and each part is launched with its own base pointers.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Divisor {
 
 inline constexpr int kMostAxes = 12;
 
-// As the host plans it: `kOperands` walked along `axes`, the last of them the inner one.
+// As the host plans it: `kOperands` along `axes`, the last of them the inner one.
 template <int kOperands>
 struct Plan {
   int axes = 0;
@@ -91,13 +91,13 @@ struct Plan {
 
 // As a kernel uses it.
 template <int kOperands>
-struct Walk {
+struct Loops {
   int axes = 0;
   Divisor extent[kMostAxes];
   std::int32_t step[kOperands][kMostAxes];
 
-  Walk() = default;
-  explicit Walk(const Plan<kOperands>& plan) : axes(plan.axes) {
+  Loops() = default;
+  explicit Loops(const Plan<kOperands>& plan) : axes(plan.axes) {
     for (int i = 0; i < axes; ++i) {
       extent[i] = Divisor(static_cast<std::uint32_t>(plan.extent[i]));
       for (int k = 0; k < kOperands; ++k) step[k][i] = static_cast<std::int32_t>(plan.step[k][i]);

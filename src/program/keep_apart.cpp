@@ -23,16 +23,16 @@ bool is_worth_keeping(const Plan& plan, const Step& step) {
   return in > 0 && out / 2 <= checked_add(in, kSmall);
 }
 
-class Settler {
+class Separation {
  public:
-  Settler(Plan& plan, const std::vector<Step>& steps)
+  Separation(Plan& plan, const std::vector<Step>& steps)
       : plan_(plan),
         steps_(steps),
         fixed_(fixed_slots(plan, steps)),
         name_(plan.likeness.size(), kNoSlot),
         needed_(plan.likeness.size()) {}
 
-  std::vector<Step> settle() {
+  std::vector<Step> make_rest() {
     for (const Slot slot : plan_.outputs) needed_[slot] = true;
     std::vector<Step> rest = rest_of_steps();
     if (!plan_.kept.empty()) plan_.keeping = steps_for_kept();
@@ -143,8 +143,8 @@ std::vector<bool> fixed_slots(const Plan& plan, const std::vector<Step>& steps) 
   return fixed;
 }
 
-std::vector<Step> settle(Plan& plan, const std::vector<Step>& steps) {
-  return Settler(plan, steps).settle();
+std::vector<Step> keep_apart(Plan& plan, const std::vector<Step>& steps) {
+  return Separation(plan, steps).make_rest();
 }
 
 }  // namespace ebb::programs
