@@ -32,7 +32,7 @@ constexpr Index kStrip = 6;
 constexpr Index kStrip = 12;
 #endif
 
-HWY_INLINE Index panel_columns() { return 2 * static_cast<Index>(hn::Lanes(Lanes())); }
+Index panel_columns() { return 2 * static_cast<Index>(hn::Lanes(Lanes())); }
 
 // One strip of rows and one panel of columns.
 struct Strip {
@@ -205,9 +205,11 @@ namespace ebb::cpu {
 
 HWY_EXPORT(multiply_tile);
 HWY_EXPORT(pack_panels);
+HWY_EXPORT(panel_columns);
 
 void blocks::multiply(const Tile& tile) { HWY_DYNAMIC_DISPATCH(multiply_tile)(tile); }
 void blocks::pack(const Packing& packing) { HWY_DYNAMIC_DISPATCH(pack_panels)(packing); }
+blocks::Index blocks::panel_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
 
 void blocks::pack_together(const Packing& whole) {
   const Index parts = rounded(whole.columns) / kColumns;

@@ -46,6 +46,8 @@ struct Packing {
   float* to;
 };
 void pack(const Packing& packing);
+// The columns of a panel, on this processor.
+Index panel_columns();
 // The same, shared by the team.
 void pack_together(const Packing& packing);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/cpu/kernels/convolutions_winograd_products.hpp"
 #include "backends/cpu/kernels/epilogue.hpp"
 #include "backends/cpu/parallel.hpp"
 #include "backends/cpu/without_sve.hpp"
@@ -15,16 +16,12 @@
 // After foreach_target.h, which includes this file once for each target.
 #include <hwy/highway.h>
 
+#include "backends/cpu/kernels/convolutions_winograd_pixels-inl.hpp"
 #include "backends/cpu/kernels/convolutions_winograd_transforms-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 namespace {
-
-// Where a vector of filters' results go, or a group of tiles' from there on.
-struct Place {
-  Index image, y, x, filter;
-};
 
 // As many tiles as the registers have room for, six vectors each.
 constexpr int kTiles = HWY_TARGET <= HWY_AVX3 ? winograd::kGroup : winograd::kGroup / 2;
@@ -100,27 +97,6 @@ HWY_INLINE bool are_finite(const Floats (&y)[kCount][4]) {
   return hn::AllTrue(Lanes(), hn::Eq(zero, zero));
 }
 
-// The results of one pixel by their definition.
-Floats convolve_pixel(const Extents& e, const Place& at, Floats sum, std::size_t some) {
-  const Lanes d;
-  for (Index i = 0; i < 9; ++i) {
-    const Index y = at.y - e.top + i / 3;
-    const Index x = at.x - e.left + i % 3;
-    if (y < 0 || y >= e.in_height || x < 0 || x >= e.in_width) continue;
-    const float* pixel = e.image(at.image) + (y * e.in_width + x) * e.channels;
-    const float* f = e.at.filter + i * e.channels * e.filters + at.filter;
-    for (Index c = 0; c < e.channels; ++c) {
-      sum = hn::MulAdd(LoadSome(d, f + c * e.filters, some), hn::Set(d, pixel[c]), sum);
-    }
-  }
-  return sum;
-}
-
-HWY_INLINE float* result_at(const Extents& e, const Place& at) {
-  const Index pixel = (at.image * e.out_height + at.y) * e.out_width + at.x;
-  return e.at.result + pixel * e.filters + at.filter;
-}
-
 // Calls each(pixel's place, its index in the group) for those pixels that the result has.
 template <typename Each>
 HWY_INLINE void for_each_pixel(const Extents& e, const Place& at, int tiles, Each each) {
@@ -173,7 +149,7 @@ HWY_INLINE void make_group(const Extents& e, const Transformed& rows, const Plac
 }
 
 template <int kChannels>
-void make_band_of(const Extents& e, Index band) {
+void make_band_of(const SegmentedExtents& e, Index band) {
   const Index image = band / e.bands();
   const Index y = band % e.bands() * 2;
   const Index all_tiles = (e.out_width + 1) / 2;
@@ -195,7 +171,7 @@ void make_band_of(const Extents& e, Index band) {
   }
 }
 
-void make_band(const Extents& e, Index band) {
+void make_band(const SegmentedExtents& e, Index band) {
   if (e.channels == 3) return make_band_of<3>(e, band);
   make_band_of<0>(e, band);
 }
@@ -213,6 +189,8 @@ using winograd::Index;
 using winograd::kGroup;
 using winograd::kMostChannels;
 using winograd::kMostLanes;
+using winograd::round_up;
+using winograd::SegmentedExtents;
 
 HWY_EXPORT(lanes);
 HWY_EXPORT(transform_filters);
@@ -223,40 +201,21 @@ HWY_EXPORT(make_band);
 constexpr Index kLeastChannels = 2;
 constexpr Index kLeastTiles = 128;
 
-constexpr Index round_up(Index value, Index step) { return (value + step - 1) / step * step; }
-
 void transform_all_filters(const Extents& e) {
   const Index lanes = HWY_DYNAMIC_DISPATCH(lanes)();
   const auto transform = HWY_DYNAMIC_DISPATCH(transform_filters);
-  const Index grain = 64 * 1024 / (16 * e.channels * lanes) + 1;
+  const Index plane = e.channels * lanes;
+  const Index grain = 64 * 1024 / (16 * plane) + 1;
   parallel_for((e.filters + lanes - 1) / lanes, grain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) transform(e, i * lanes);
+    for (Index i = begin; i < end; ++i) {
+      transform(e, i * lanes, {e.at.transformed + 16 * plane * i, plane, lanes});
+    }
   });
 }
 
-}  // namespace
-
-bool suits_winograd(const ops::Convolution& c) noexcept {
-  const ops::Windows& w = c.windows;
-  if (w.axes != 2 || c.depthwise || c.channels_first) return false;
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (w.size[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1) return false;
-  }
-  if (c.in_channels < kLeastChannels || c.in_channels > kMostChannels) return false;
-  const Index tiles = w.batch * ((w.out[0] + 1) / 2) * ((w.out[1] + 1) / 2);
-  const Index made =
-      round_up(w.out[0], 2) * round_up(w.out[1], kGroup) * round_up(c.out_channels, kMostLanes);
-  return tiles >= kLeastTiles && 5 * made <= 8 * w.out[0] * w.out[1] * c.out_channels;
-}
-
-std::size_t winograd_floats(const ops::Convolution& c) {
-  const std::int64_t columns = checked_mul(round_up(c.out_channels, kMostLanes), 16);
-  return static_cast<std::size_t>(checked_mul(c.in_channels, columns));
-}
-
-void run_winograd(const ops::Convolution& c, const WinogradOperands& operands,
-                  ops::Activation activation) {
-  const Extents e(c, operands);
+void run_bands(const ops::Convolution& c, const WinogradOperands& operands,
+               ops::Activation activation) {
+  const SegmentedExtents e(c, operands);
   transform_all_filters(e);
   const auto make = HWY_DYNAMIC_DISPATCH(make_band);
   const Index row = e.out_width * e.filters;
@@ -270,6 +229,34 @@ void run_winograd(const ops::Convolution& c, const WinogradOperands& operands,
       activate(activation, c.epilogue.alpha, results, std::min<Index>(2, e.out_height - y) * row);
     }
   });
+}
+
+}  // namespace
+
+bool suits_winograd(const ops::Convolution& c) noexcept {
+  const ops::Windows& w = c.windows;
+  if (w.axes != 2 || c.depthwise || c.channels_first) return false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (w.size[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1) return false;
+  }
+  const Index most = winograd::are_products(c) ? c.in_channels : kMostChannels;
+  if (c.in_channels < kLeastChannels || c.in_channels > most) return false;
+  const Index tiles = w.batch * ((w.out[0] + 1) / 2) * ((w.out[1] + 1) / 2);
+  const Index made =
+      round_up(w.out[0], 2) * round_up(w.out[1], kGroup) * round_up(c.out_channels, kMostLanes);
+  return tiles >= kLeastTiles && 5 * made <= 8 * w.out[0] * w.out[1] * c.out_channels;
+}
+
+std::size_t winograd_floats(const ops::Convolution& c) {
+  if (winograd::are_products(c)) return winograd::products_floats(c);
+  const std::int64_t columns = checked_mul(round_up(c.out_channels, kMostLanes), 16);
+  return static_cast<std::size_t>(checked_mul(c.in_channels, columns));
+}
+
+void run_winograd(const ops::Convolution& c, const WinogradOperands& operands,
+                  ops::Activation activation) {
+  if (winograd::are_products(c)) return winograd::run_products(c, operands, activation);
+  run_bands(c, operands, activation);
 }
 
 }  // namespace ebb::cpu

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/convolutions_winograd.hpp"
+#include "backends/cpu/kernels/epilogue.hpp"
 
 namespace ebb::cpu::winograd {
 
@@ -20,13 +21,13 @@ inline constexpr Index kSegmentFloats = 256;
 inline constexpr Index kRowFloats =
     std::max((2 * kGroup + 2) * kMostChannels, kSegmentFloats) + 2 * kMostLanes;
 
+constexpr Index round_up(Index value, Index step) { return (value + step - 1) / step * step; }
+
 struct Extents {
   WinogradOperands at;
   Index in_height, in_width, channels;
   Index out_height, out_width, filters;
   Index top, left;  // padding
-  // All bits set for the channels of the second of two pixels.
-  float second[2 * kMostChannels + kMostLanes];
 
   Extents(const ops::Convolution& c, const WinogradOperands& operands)
       : at(operands),
@@ -37,18 +38,34 @@ struct Extents {
         out_width(c.windows.out[1]),
         filters(c.out_channels),
         top(c.windows.before[0]),
-        left(c.windows.before[1]) {
+        left(c.windows.before[1]) {}
+  // A band is two rows of results.
+  Index bands() const noexcept { return (out_height + 1) / 2; }
+  const float* image(Index i) const noexcept {
+    return at.data + i * in_height * in_width * channels;
+  }
+};
+
+// Where U of a vector of filters goes: sixteen planes, of a plane a vector for each channel.
+struct FilterPlaces {
+  float* at;
+  Index plane;    // from one plane to the next
+  Index channel;  // from one channel to the next
+};
+
+// Extents for bands that are made in segments.
+struct SegmentedExtents : Extents {
+  // All bits set for the channels of the second of two pixels.
+  float second[2 * kMostChannels + kMostLanes];
+
+  SegmentedExtents(const ops::Convolution& c, const WinogradOperands& operands)
+      : Extents(c, operands) {
     for (Index i = 0; i < 2 * channels + kMostLanes; ++i) {
       second[i] = std::bit_cast<float>(i / channels % 2 == 1 ? ~0U : 0U);
     }
   }
-  // A band is two rows of results.
-  Index bands() const noexcept { return (out_height + 1) / 2; }
   Index segment_tiles() const noexcept {
     return std::max(kGroup, (kSegmentFloats / channels - 2) / 2 / kGroup * kGroup);
-  }
-  const float* image(Index i) const noexcept {
-    return at.data + i * in_height * in_width * channels;
   }
 };
 
@@ -57,6 +74,19 @@ struct Extents {
 struct Transformed {
   alignas(64) float outer[4][kRowFloats];  // d0 - d2, d1 - d3
   alignas(64) float inner[4][kRowFloats];  // d1 + d2, d2 - d1
+};
+
+// Tiles [first, first + count) of all images, and where a thread has room for them. Planes are so
+// many floats apart that those of one number do not fall on each other in the caches.
+struct Chunk {
+  Index first, count;
+  float* data;      // V: [16][count, channels]
+  float* products;  // [16][count, kFilters]
+  Limits limits;    // of results
+
+  static constexpr Index kFilters = 64;
+  static constexpr Index kApart = 32;
+  static constexpr Index plane(Index tiles, Index columns) { return tiles * columns + kApart; }
 };
 
 }  // namespace ebb::cpu::winograd

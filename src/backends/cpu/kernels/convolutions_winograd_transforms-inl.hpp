@@ -15,9 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu::HWY_NAMESPACE {
 
 using winograd::Extents;
+using winograd::FilterPlaces;
 using winograd::Index;
 using winograd::kMostLanes;
 using winograd::kRowFloats;
+using winograd::SegmentedExtents;
 using winograd::Transformed;
 
 using Lanes = hn::CappedTag<float, kMostLanes>;
@@ -35,14 +37,14 @@ HWY_INLINE void transform_taps(Floats g0, Floats g1, Floats g2, Floats (&to)[4])
   to[3] = g2;
 }
 
-// U for a vector of filters from `first` on: [4][4][channel][filter].
-inline void transform_filters(const Extents& e, Index first) {
+// U for a vector of filters from `first` on; zeros for those that there are not.
+inline void transform_filters(const Extents& e, Index first, const FilterPlaces& to) {
   const Lanes d;
-  const auto some = static_cast<std::size_t>(std::min(lanes(), e.filters - first));
-  float* to = e.at.transformed + 16 * e.channels * first;
+  const auto some = static_cast<std::size_t>(std::clamp<Index>(e.filters - first, 0, lanes()));
+  const Index from = std::min(first, e.filters);
   for (Index c = 0; c < e.channels; ++c) {
     const auto tap = [&](Index i, Index j) HWY_ATTR {
-      return LoadSome(d, e.at.filter + ((i * 3 + j) * e.channels + c) * e.filters + first, some);
+      return LoadSome(d, e.at.filter + ((i * 3 + j) * e.channels + c) * e.filters + from, some);
     };
     Floats columns[3][4];
     for (Index j = 0; j < 3; ++j) transform_taps(tap(0, j), tap(1, j), tap(2, j), columns[j]);
@@ -50,7 +52,7 @@ inline void transform_filters(const Extents& e, Index first) {
       Floats row[4];
       transform_taps(columns[0][i], columns[1][i], columns[2][i], row);
       for (Index j = 0; j < 4; ++j) {
-        hn::Store(row[j], d, to + ((i * 4 + j) * e.channels + c) * lanes());
+        hn::Store(row[j], d, to.at + (i * 4 + j) * to.plane + c * to.channel);
       }
     }
   }
@@ -101,8 +103,8 @@ HWY_INLINE void transform_vectors(Load load, Index channels, const float* second
 }
 
 // V for `tiles` tiles whose data begins at pixel (y, x), which may lie in the padding.
-inline void transform_data(const Extents& e, const float* image, Index y, Index x, Index tiles,
-                           Transformed& to) {
+inline void transform_data(const SegmentedExtents& e, const float* image, Index y, Index x,
+                           Index tiles, Transformed& to) {
   static constexpr float kZeros[kRowFloats] = {};
   const Lanes d;
   const Index channels = e.channels;

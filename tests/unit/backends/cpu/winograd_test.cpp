@@ -142,7 +142,8 @@ TEST(Winograd, IsRightOnEveryProcessor) {
     if ((hwy::SupportedTargets() & target) == 0) continue;
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    for (const Case& each : {Case{2, 9, 13, 3, 21}, Case{1, 8, 8, 4, 16}, Case{1, 5, 3, 2, 7}}) {
+    for (const Case& each : {Case{2, 9, 13, 3, 21}, Case{1, 8, 8, 4, 16}, Case{1, 5, 3, 2, 7},
+                             Case{1, 7, 6, 66, 35}}) {
       SCOPED_TRACE(hwy::TargetName(target));
       Convolved convolved(each);
       convolved.expect_right(convolved.run());
@@ -152,6 +153,28 @@ TEST(Winograd, IsRightOnEveryProcessor) {
     hwy::SetSupportedTargetsForTest(0);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   }
+}
+
+// From 64 channels and 32 filters on it is made of products, tiles of all rows and images together.
+TEST(Winograd, IsRightAsProductsForAnySize) {
+  constexpr Index kSides[] = {1, 2, 3, 5, 8, 13, 26};
+  constexpr Index kChannels[] = {64, 65, 79, 96};
+  constexpr Index kFilters[] = {32, 33, 47, 64, 100};
+  std::mt19937 random(29);
+  const auto of = [&](auto& list) { return list[random() % std::size(list)]; };
+  for (int i = 0; i < 40; ++i) {
+    Case each{1 + i % 3, of(kSides), of(kSides), of(kChannels), of(kFilters), i % 4, i / 4 % 4};
+    each.taller = std::max<Index>(1 - each.height, i % 5 - 2);
+    each.wider = std::max<Index>(1 - each.width, i / 5 % 5 - 2);
+    SCOPED_TRACE(fmt::format("{}x{}x{}x{} -> {}x{}x{}, padding {}, {}", each.batch, each.height,
+                             each.width, each.channels, each.height + each.taller,
+                             each.width + each.wider, each.filters, each.top, each.left));
+    const Convolved convolved(each);
+    convolved.expect_right(convolved.run());
+    if (HasFatalFailure()) return;
+  }
+  const Convolved widest({1, 4, 5, 512, 40});
+  widest.expect_right(widest.run());
 }
 
 // Small whole numbers and their halves and quarters are exact all the way.
@@ -170,27 +193,40 @@ TEST(Winograd, WholeNumbersAreExact) {
 
 // Whatever stands in one place of the data, results whose window does not have it are what they
 // were, and all are right.
-TEST(Winograd, OneBadNumberTroublesItsWindowsOnly) {
-  const Case size{1, 9, 12, 2, 17};
+void expect_trouble_stays(const Case& size, std::size_t place) {
   const Floats good = Convolved(size).run();
   for (const float bad : {kNaN, kInfinity, -kInfinity, 1e30F, std::numeric_limits<float>::max()}) {
-    // Every place of the data in turn: corners, borders, each place of a tile.
-    for (std::size_t place = 0; place < 9 * 12 * 2; ++place) {
-      Convolved convolved(size);
-      convolved.data[place] = bad;
-      const Floats got = convolved.run();
-      for (Index i = 0; i < convolved.size(); ++i) {
-        bool has_it = false;
-        convolved.for_each_product(
-            i, [&](Index from, double) { has_it |= from == static_cast<Index>(place); });
-        const auto at = static_cast<std::size_t>(i);
-        if (!has_it) {
-          ASSERT_NEAR(got[at], good[at], 4e-6) << bad << " at " << place << ", result " << i;
-        }
+    Convolved convolved(size);
+    convolved.data[place] = bad;
+    const Floats got = convolved.run();
+    for (Index i = 0; i < convolved.size(); ++i) {
+      bool has_it = false;
+      convolved.for_each_product(
+          i, [&](Index from, double) { has_it |= from == static_cast<Index>(place); });
+      const auto at = static_cast<std::size_t>(i);
+      if (!has_it) {
+        ASSERT_NEAR(got[at], good[at], 2e-6 * static_cast<double>(size.channels))
+            << bad << " at " << place << ", result " << i;
       }
-      convolved.expect_right(got);
-      if (HasFatalFailure()) return;
     }
+    convolved.expect_right(got);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Winograd, OneBadNumberTroublesItsWindowsOnly) {
+  // Every place of the data in turn: corners, borders, each place of a tile.
+  for (std::size_t place = 0; place < 9 * 12 * 2; ++place) {
+    expect_trouble_stays({1, 9, 12, 2, 17}, place);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Winograd, OneBadNumberTroublesItsWindowsOnlyAsProducts) {
+  // Each pixel in turn, another channel each time.
+  for (std::size_t pixel = 0; pixel < 6 * 7; ++pixel) {
+    expect_trouble_stays({1, 6, 7, 64, 32}, pixel * 64 + pixel);
+    if (HasFatalFailure()) return;
   }
 }
 
@@ -209,23 +245,31 @@ TEST(Winograd, LargeResultsDoNotOverflowOnTheWay) {
 }
 
 TEST(Winograd, BadFiltersSpoilTheirResultsOnly) {
-  for (const float bad : {kNaN, kInfinity, 3e38F}) {
-    Convolved convolved({2, 6, 7, 3, 18});
-    convolved.filter[5 * 18 + 4] = bad;
-    convolved.filter[20 * 18 + 17] = bad;
-    convolved.expect_right(convolved.run());
+  for (const Case& size : {Case{2, 6, 7, 3, 18}, Case{1, 6, 7, 64, 34}}) {
+    const auto filters = static_cast<std::size_t>(size.filters);
+    for (const float bad : {kNaN, kInfinity, 3e38F}) {
+      Convolved convolved(size);
+      convolved.filter[5 * filters + 4] = bad;
+      convolved.filter[20 * filters + 17] = bad;
+      convolved.expect_right(convolved.run());
+    }
   }
 }
 
 TEST(Winograd, ActivatesAndGivesTheSameForAnyTeam) {
-  const Convolved convolved({4, 33, 35, 8, 32});
-  const Floats linear = convolved.run();
-  const Floats relu = convolved.run(ops::Activation::kRelu);
-  const Alone alone(true);
-  const Floats again = convolved.run();
-  for (std::size_t i = 0; i < linear.size(); ++i) {
-    ASSERT_EQ(std::bit_cast<std::uint32_t>(linear[i]), std::bit_cast<std::uint32_t>(again[i])) << i;
-    ASSERT_EQ(relu[i], std::max(linear[i], 0.0F)) << i;
+  for (const Case& size : {Case{4, 33, 35, 8, 32}, Case{3, 17, 20, 64, 40}}) {
+    const Convolved convolved(size);
+    const Floats linear = convolved.run();
+    const Floats relu = convolved.run(ops::Activation::kRelu);
+    const Floats sigmoid = convolved.run(ops::Activation::kSigmoid);
+    const Alone alone(true);
+    const Floats again = convolved.run();
+    for (std::size_t i = 0; i < linear.size(); ++i) {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(linear[i]), std::bit_cast<std::uint32_t>(again[i]))
+          << i;
+      ASSERT_EQ(relu[i], std::max(linear[i], 0.0F)) << i;
+      ASSERT_NEAR(sigmoid[i], 1 / (1 + std::exp(-linear[i])), 1e-6) << i;
+    }
   }
 }
 
@@ -255,6 +299,8 @@ TEST(Winograd, SuitsPlainConvolutionsThatAreLargeEnough) {
   EXPECT_TRUE(refuses([](auto& c) { c.depthwise = true; }));
   EXPECT_TRUE(refuses([](auto& c) { c.in_channels = 1; }));
   EXPECT_TRUE(refuses([](auto& c) { c.in_channels = 257; }));
+  EXPECT_FALSE(refuses([](auto& c) { c.in_channels = 512, c.out_channels = 32; }));
+  EXPECT_TRUE(refuses([](auto& c) { c.in_channels = 513, c.out_channels = 32; }));
   EXPECT_TRUE(refuses([](auto& c) { c.out_channels = 9; }));
   EXPECT_TRUE(refuses([](auto& c) { c.windows.batch = 0; }));
   EXPECT_TRUE(refuses([](auto& c) { c.windows.out = {3, 3, 1}; }));
