@@ -132,6 +132,7 @@ void ContextBody::await_notices() noexcept {
 
 // Under the lock, on the only thread. Visits and a climb of others will not end.
 void ContextBody::go_on_alone() noexcept {
+  lock_.forget_waiters();
   visits_ = Visit::mine_in(*this);
   if (climbing_.load() != std::this_thread::get_id()) climbing_.store(std::thread::id());
   handles_.go_on_alone();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace ebb {
 
@@ -19,10 +20,13 @@ class SpinLock {
            !taken_.exchange(true, std::memory_order_acquire);
   }
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+  // In the child of a fork: whoever waited is not there.
+  void forget_waiters() noexcept { asleep_.store(0, std::memory_order_relaxed); }
 
  private:
   void lock_contended() noexcept;
   std::atomic<bool> taken_{false};
+  std::atomic<std::uint16_t> asleep_{0};  // of those that wait
 };
 
 }  // namespace ebb

@@ -262,6 +262,11 @@ void PoolCore::unlock_all() noexcept {
   mutex_.unlock();
 }
 
+void PoolCore::forget_waiters() noexcept {
+  for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next)
+    cache->guard.forget_waiters();
+}
+
 void PoolCore::flush(ThreadCache* cache) noexcept {
   const std::lock_guard lock(mutex_);
   reopen(cache);

@@ -60,6 +60,7 @@ class PoolCore {
   // Everything that another thread could be in the middle of.
   void lock_all() noexcept;
   void unlock_all() noexcept;
+  void forget_waiters() noexcept;  // in the child of a fork
 
   Heap& heap() const noexcept { return heap_; }
   std::uint64_t key() const noexcept { return key_; }

@@ -93,7 +93,12 @@ constinit ForkHook g_fork{
       for (PoolCore* pool = g_registry.pools; pool != nullptr; pool = pool->registry_next)
         pool->lock_all();
     },
-    []() noexcept { g_registry.unlock_all(); }, []() noexcept { g_registry.unlock_all(); }};
+    []() noexcept { g_registry.unlock_all(); },
+    []() noexcept {
+      for (PoolCore* pool = g_registry.pools; pool != nullptr; pool = pool->registry_next)
+        pool->forget_waiters();
+      g_registry.unlock_all();
+    }};
 
 [[maybe_unused]] const bool g_armed = (at_fork(g_fork), true);
 

@@ -5,6 +5,9 @@
 
 namespace ebb {
 
-class SpinLock : public schedules::Lock {};
+class SpinLock : public schedules::Lock {
+ public:
+  void forget_waiters() noexcept {}
+};
 
 }  // namespace ebb
