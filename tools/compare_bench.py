@@ -84,6 +84,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", type=Path)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="names of programs: books_bench, node run, jvm")
+    parser.add_argument("--given", action="append", default=[], metavar="WORD",
+                        help="what the programs are given, to take a part of their figures: --given smallAdd, --given=--part=add")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--allow", type=float, default=1.05, help="a quotient above this is worse (1.05)")
     options = parser.parse_args()
@@ -92,7 +94,7 @@ def main() -> int:
     if not names:
         parser.error(f"nothing to compare; programs of both: {', '.join(name for name in new if name in old) or 'none'}")
     rows = [row for name in names
-            for row in compare(name, options.before.resolve(), old[name], new[name], options.rounds)]
+            for row in compare(name, options.before.resolve(), old[name] + options.given, new[name] + options.given, options.rounds)]
     print(table(rows))
     slower = worse(rows, options.allow)
     print(f"\n{len(rows)} figures, {len(slower)} worse by more than {options.allow:.2f}")
