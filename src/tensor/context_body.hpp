@@ -10,8 +10,8 @@
 #include <mutex>
 #include <thread>
 
-#include "ebb/base/spin_lock.hpp"
 #include "ebb/tensor/context.hpp"
+#include "memory/biased_lock.hpp"
 #include "memory/foreign_credit.hpp"
 #include "tensor/handle_table.hpp"
 #include "tensor/key_map.hpp"
@@ -116,7 +116,7 @@ class ContextBody {
   // Of the host's thread: to collect at its next safe point, because another context could use the
   // memory, or because a thread of this one waits for it.
   enum class Asked : std::uint8_t { kNothing, kByOthers, kByOwnThread };
-  using Lock = std::unique_lock<SpinLock>;
+  using Lock = std::unique_lock<BiasedLock>;
 
   // What a new record says of its tensor.
   struct Entry {
@@ -249,7 +249,7 @@ class ContextBody {
   }
   void gather_holdings(const Device* device, By by, std::map<SiteId, SiteHolding>& sites);
 
-  SpinLock lock_;
+  BiasedLock lock_;
   std::uint32_t visits_ = 0;           // calls that work here outside the lock
   ContextId id_ = 0;                   // of the last one that was open
   std::atomic<ContextId> open_id_{0};  // 0: none is, or it is about to end

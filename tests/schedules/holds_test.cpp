@@ -5,6 +5,7 @@
 #include "ebb/memory/heap_adaptors.hpp"
 #include "ebb/memory/pool.hpp"
 #include "ebb/memory/system_heap.hpp"
+#include "memory/biased_lock.hpp"
 #include "schedules/hold_watch.hpp"
 #include "schedules/scheduled_std.hpp"
 #include "support/cpu_time.hpp"
@@ -21,7 +22,9 @@ class Holds : public testing::Test {
  protected:
   void SetUp() override {
     if (test::kSlowBuild) GTEST_SKIP() << "what a sanitizer costs is not what is measured";
+    BiasedLock::allow_owners(false);  // the watch sees what takes the shared lock
   }
+  void TearDown() override { BiasedLock::allow_owners(true); }
 
   // `work` begins anew each round; what it prepares, it prepares before it calls `watched`.
   template <typename Work>
