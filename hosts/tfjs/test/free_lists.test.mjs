@@ -16,7 +16,7 @@ class Manager {
   deleted = [];
   gpgpu = { deleteMatrixTexture: (texture) => this.deleted.push(texture) };
 
-  acquire(name, bytes) {
+  acquireTexture(name, bytes) {
     this._numBytesAllocated += bytes;
     return { texture: name, bytes };
   }
@@ -33,8 +33,8 @@ class Manager {
 }
 
 function filled(manager, names) {
-  for (const name of names) manager.releaseTexture(manager.acquire(name, 100), 'a');
-  manager.releaseTexture(manager.acquire('large', 1000), 'b');
+  for (const name of names) manager.releaseTexture(manager.acquireTexture(name, 100), 'a');
+  manager.releaseTexture(manager.acquireTexture('large', 1000), 'b');
 }
 
 test('no more textures go than must', () => {
@@ -76,4 +76,16 @@ test('a manager that is disposed of has nothing', () => {
   const list = freeListOf({ textureManager: manager });
   manager.freeTextures = null;
   assert.equal(list.trim(Infinity), 0);
+});
+
+test('a texture is known by what the manager counts when it is taken', () => {
+  const manager = new Manager();
+  const texData = new Map([['untouched', {}]]);
+  const list = freeListOf({ textureManager: manager, texData });
+  const { acquireTexture } = manager;
+  texData.set('new', { texture: acquireTexture('one', 300) });
+  texData.set('slice', { texture: texData.get('new').texture, slice: {} });
+  assert.equal(list.bytesBehind('new'), 300);
+  for (const none of ['untouched', 'slice', 'unknown'])
+    assert.equal(list.bytesBehind(none), undefined, none);
 });

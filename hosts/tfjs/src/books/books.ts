@@ -39,6 +39,8 @@ export class Books {
   /** Called with each tensor that was given back, once it is. */
   onReclaimed: (slot: number) => void = () => {};
   onBackend: (backend: Backend) => void = () => {};
+  /** Says what data has of its device, where a backend's elements do not tell. */
+  bytesBehind: ((backend: Backend, dataId: DataId) => number | undefined) | undefined;
   /** Called at each safe point, once the dead are given back. */
   onDrained: () => void = () => {};
   /** Called after each safe point: what is due now and then also where the event loop never turns. */
@@ -143,8 +145,10 @@ export class Books {
   }
 
   /** What is booked for data on the foreign path. On Ebb's own backends that is text; the rest has handles there. */
-  private foreignBytes({ backend, dtype }: DataRecord, bytes: number): number {
-    return backend.runtime === undefined || dtype === 'string' ? bytes : 0;
+  private foreignBytes({ backend, dtype, ebbDataId }: DataRecord, bytes: number): number {
+    if (backend.runtime !== undefined) return dtype === 'string' ? bytes : 0;
+    if (this.bytesBehind === undefined || ebbDataId === undefined) return bytes;
+    return this.bytesBehind(backend, ebbDataId) ?? bytes;
   }
 
   /** Books what lived before anybody watched: one handle each, the bytes on the first. */

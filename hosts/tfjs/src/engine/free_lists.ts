@@ -1,6 +1,7 @@
 // What GPU backends keep for reuse. TensorFlow.js never gives it back: three hundred sizes, tidied, leave three hundred
 // buffers. Structural, like all that is known of TensorFlow.js.
-import type { Backend, Engine } from './tfjs';
+import { FreeTextures, type WebGlBackend } from './textures';
+import type { Backend, DataId, Engine } from './tfjs';
 
 interface GpuBuffer {
   readonly size: number;
@@ -15,21 +16,7 @@ interface BufferManager {
   numBytesAllocated: number;
 }
 
-interface Texture {
-  readonly texture: object;
-}
-
-/** Of backend webgl. */
-interface TextureManager {
-  freeTextures: Record<string, Texture[]> | null;
-  numFreeTextures: number;
-  _numBytesAllocated: number;
-  _numBytesFree: number;
-  releaseTexture(texture: Texture, ...how: unknown[]): void;
-  readonly gpgpu: { deleteMatrixTexture(texture: object): void };
-}
-
-type GpuBackend = Backend & { bufferManager?: BufferManager; textureManager?: TextureManager };
+type GpuBackend = Backend & { bufferManager?: BufferManager } & Partial<WebGlBackend>;
 
 /** What a backend has taken of its device, and what of it lies idle. */
 export interface FreeList {
@@ -37,6 +24,8 @@ export interface FreeList {
   readonly idle: number;
   /** Gives idle memory back to the device until so many bytes have gone; says how many did. */
   trim(bytes: number): number;
+  /** What data has of the device, where that is another number than its elements take. */
+  bytesBehind?(dataId: DataId): number | undefined;
 }
 
 class FreeBuffers implements FreeList {
@@ -66,66 +55,6 @@ class FreeBuffers implements FreeList {
   }
 }
 
-/**
- * A texture does not say how large it is, but the manager counts it when it is released. Where one was before anybody
- * looked, all idle ones go. No more than must: what is deleted stays with the GPU's process until its work is done, and
- * textures that are made anew in the meantime come on top.
- */
-class FreeTextures implements FreeList {
-  private readonly sizes = new WeakMap<Texture, number>();
-
-  constructor(private readonly manager: TextureManager) {
-    const { releaseTexture } = manager;
-    manager.releaseTexture = (texture, ...how) => {
-      const before = manager._numBytesFree;
-      releaseTexture.call(manager, texture, ...how);
-      this.sizes.set(texture, manager._numBytesFree - before);
-    };
-  }
-
-  get allocated(): number {
-    return this.manager._numBytesAllocated;
-  }
-
-  get idle(): number {
-    return this.manager._numBytesFree;
-  }
-
-  trim(bytes: number): number {
-    let given = 0;
-    for (const textures of Object.values(this.manager.freeTextures ?? {})) {
-      while (given < bytes && textures.length > 0) {
-        const size = this.sizes.get(textures.at(-1) as Texture);
-        if (size === undefined) return given + this.trimAll();
-        this.delete(textures.pop() as Texture);
-        this.given(size);
-        given += size;
-      }
-    }
-    return given;
-  }
-
-  private trimAll(): number {
-    const idle = this.manager._numBytesFree;
-    for (const textures of Object.values(this.manager.freeTextures ?? {})) {
-      for (const texture of textures) this.delete(texture);
-      textures.length = 0;
-    }
-    this.given(idle);
-    return idle;
-  }
-
-  private delete({ texture }: Texture): void {
-    this.manager.gpgpu.deleteMatrixTexture(texture);
-    this.manager.numFreeTextures--;
-  }
-
-  private given(bytes: number): void {
-    this.manager._numBytesAllocated -= bytes;
-    this.manager._numBytesFree -= bytes;
-  }
-}
-
 const known = new WeakMap<object, FreeList>();
 
 function knownOr(manager: object, make: () => FreeList): FreeList {
@@ -136,11 +65,11 @@ function knownOr(manager: object, make: () => FreeList): FreeList {
 
 /** Undefined for a backend that keeps nothing, or nothing that is known. */
 export function freeListOf(backend: Backend): FreeList | undefined {
-  const { bufferManager, textureManager } = backend as GpuBackend;
+  const { bufferManager, textureManager, texData } = backend as GpuBackend;
   if (bufferManager?.freeBuffers instanceof Map)
     return knownOr(bufferManager, () => new FreeBuffers(bufferManager));
   if (typeof textureManager?._numBytesFree === 'number')
-    return knownOr(textureManager, () => new FreeTextures(textureManager));
+    return knownOr(textureManager, () => new FreeTextures(textureManager, texData));
   return undefined;
 }
 

@@ -28,6 +28,7 @@ import {
   recordOf,
   type Tensor,
 } from './tfjs';
+import { onUpload, type WebGlBackend } from './textures';
 import { Variables } from './variables';
 
 export class Hooks {
@@ -63,8 +64,7 @@ export class Hooks {
     world.beforeMajor(() => sortCaches.evict());
     this.books.onBackend = (backend) => {
       this.calls.adopt(backend);
-      const list = freeListOf(backend);
-      if (list !== undefined) this.freeLists.push(list);
+      this.measure(backend);
       this.faults.watch(backend);
     };
     this.books.onDrained = () => {
@@ -79,6 +79,20 @@ export class Hooks {
     this.hookEnds();
     this.hookScopes();
     this.hookVariables();
+  }
+
+  /** Knows from now on what a GPU backend has taken of its device. */
+  private measure(backend: Backend): void {
+    const list = freeListOf(backend);
+    if (list === undefined) return;
+    this.freeLists.push(list);
+    if (list.bytesBehind === undefined) return;
+    const { books, engine } = this;
+    books.bytesBehind = (of, dataId) => freeListOf(of)?.bytesBehind?.(dataId);
+    onUpload(backend as WebGlBackend, (dataId) => {
+      const record = engine.state.tensorInfo.get(dataId);
+      if (record !== undefined) books.sized(record);
+    });
   }
 
   /** What backends keep for reuse counts: beyond the budget it goes back, which is cheaper than any collection. */
