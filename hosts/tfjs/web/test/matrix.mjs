@@ -34,21 +34,30 @@ export function cell(backend, where, wait, heap) {
   return { backend, where, wait, heap };
 }
 
-/** Peaks, and what collecting came to, of the cells that yield and of those that do not. */
+function rangeOf(values) {
+  const rounded = values.map((bytes) => Math.round(bytes / MB));
+  return `${Math.min(...rounded)} to ${Math.max(...rounded)} MB`;
+}
+
+/** Peaks, and what collecting came to, of cells of one kind. */
+function partOf(cells) {
+  const sum = (value) => cells.reduce((total, cell) => total + value(cell.pressure), 0);
+  const peaks = rangeOf(cells.map(({ peak }) => peak));
+  const grown = rangeOf(cells.map(({ resident: { first, then } }) => Math.max(0, then - first)));
+  const worked = `${sum(({ worked }) => worked)} of ${sum(({ asked }) => asked)} collections worked`;
+  return `${peaks}, the GPU's process grew by ${grown} after the first rounds, ${worked}`;
+}
+
+/** Of the cells that yield, and of those that do not, where there are any. */
 function summaryOf(seen) {
-  const parts = [true, false].map((yields) => {
-    const cells = seen.filter((cell) => cell.yields === yields);
-    const sum = (value) => cells.reduce((total, cell) => total + value(cell.pressure), 0);
-    const range = (values) => {
-      const rounded = values.map((bytes) => Math.round(bytes / MB));
-      return `${Math.min(...rounded)} to ${Math.max(...rounded)} MB`;
-    };
-    const peaks = range(cells.map(({ peak }) => peak));
-    const grown = range(cells.map(({ resident: { first, then } }) => Math.max(0, then - first)));
-    const worked = `${sum(({ worked }) => worked)} of ${sum(({ asked }) => asked)} collections worked`;
-    return `${cells.length} cells that ${yields ? '' : 'never '}yield: ${peaks}, the GPU's process grew by ${grown} after the first rounds, ${worked}`;
-  });
-  return parts.join('; ');
+  const kinds = [true, false].map((yields) => seen.filter((cell) => cell.yields === yields));
+  return kinds
+    .filter((cells) => cells.length > 0)
+    .map(
+      (cells) =>
+        `${cells.length} cells that ${cells[0].yields ? '' : 'never '}yield: ${partOf(cells)}`,
+    )
+    .join('; ');
 }
 
 /** Runs a cell's program: what it came to, and what the GPU's process had before, in the first rounds, and in later ones. */
