@@ -28,6 +28,11 @@ void fulfil(ebb_site site) {
   if (what == EBB_ASKED_HOLDERS) check(ebb_record_holder(site, "global.cache (Map)"));
 }
 
+void say(const char* line) {
+  std::printf("%s\n", line);
+  std::fflush(stdout);
+}
+
 void leak() {
   ebb_device_options opened = EBB_INIT(ebb_device_options);
   opened.kind = EBB_DEVICE_SYSTEM;
@@ -47,9 +52,10 @@ void leak() {
   spec.rank = 2;
   spec.dims = dims;
   spec.site = site;
-  while (!done) {
+  for (bool first = true; !done; first = false) {
     ebb_handle tensor = 0;
     check(ebb_tensor_create(context, &spec, &tensor));
+    if (first) say("ready");  // there is something to see
     fulfil(site);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -68,8 +74,6 @@ int main(int argc, char** argv) {
   live.asked = [](void*, uint32_t what) { wished = what; };
   check(ebb_live_start(&live));
   std::thread worker(leak);
-  std::printf("ready\n");
-  std::fflush(stdout);
   std::getchar();
   done = true;
   worker.join();
