@@ -30,7 +30,7 @@ FEATURES = {
     "pool and its devices": "pool pool_core pool_stats chunk_space chunk_space_growth free_index magazines metadata_arena"
                             " slab_store stream_order taking thread_slot device system_heap heap_adaptors"
                             " simulated_device simulated_device_detector memory_limit",
-    "dtypes, shapes, sizes": "bytes check checked dtype shape fork process_barrier spin_lock wasm",
+    "dtypes, shapes, sizes": "bytes check checked dtype shape fork process_barrier spin_lock biased_lock wasm",
     "recordings, snapshots": "recording snapshot snapshot_file file_calls file_draft",
     "tensors of Ebb's own": "tensor layout context_layouts reads ops program tape",
 }

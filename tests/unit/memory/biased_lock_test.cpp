@@ -16,7 +16,7 @@ void use(BiasedLock& lock, std::uint32_t times) {
   for (std::uint32_t i = 0; i < times; ++i) const std::lock_guard guard(lock);
 }
 void use_elsewhere(BiasedLock& lock, std::uint32_t times) {
-  std::jthread([&] { use(lock, times); }).join();
+  std::thread([&] { use(lock, times); }).join();
 }
 
 class BiasedLockOwners : public testing::Test {
@@ -40,7 +40,7 @@ TEST_F(BiasedLockOwners, AThreadThatTakesItInARowIsOne) {
 TEST_F(BiasedLockOwners, AnotherThreadEndsThat) {
   BiasedLock lock;
   use(lock, 2 * BiasedLock::kFirstStreak);
-  std::jthread([&] {
+  std::thread([&] {
     EXPECT_FALSE(lock.is_owner());
     use(lock, 1);
   }).join();
@@ -65,7 +65,7 @@ TEST_F(BiasedLockOwners, WhoComesWaitsUntilTheOwnerIsOutside) {
   ASSERT_TRUE(lock.is_owner());
   std::atomic<bool> entered{false};
   lock.lock();
-  std::jthread other([&] {
+  std::thread other([&] {
     const std::lock_guard guard(lock);
     entered = true;
   });
@@ -81,7 +81,7 @@ TEST_F(BiasedLockOwners, AThreadThatEndsLeavesItsLocksUsable) {
   std::vector<std::unique_ptr<BiasedLock>> locks(100);
   for (auto& lock : locks) {
     lock = std::make_unique<BiasedLock>(1);
-    std::jthread([&] {
+    std::thread([&] {
       use(*lock, 3);
       EXPECT_TRUE(lock->is_owner()) << "places are given out again";
     }).join();
@@ -96,9 +96,9 @@ TEST_F(BiasedLockOwners, AThreadThatEndsLeavesItsLocksUsable) {
 TEST(BiasedLock, TryLockSaysWhetherItIsTaken) {
   BiasedLock lock(1);
   use(lock, 3);
-  std::jthread([&] {
+  std::thread([&] {
     ASSERT_TRUE(lock.try_lock());
-    std::jthread([&] { EXPECT_FALSE(lock.try_lock()); }).join();
+    std::thread([&] { EXPECT_FALSE(lock.try_lock()); }).join();
     lock.unlock();
   }).join();
   EXPECT_TRUE(lock.try_lock());
@@ -108,7 +108,7 @@ TEST(BiasedLock, TryLockSaysWhetherItIsTaken) {
 TEST(BiasedLock, ThereAreMoreThreadsThanPlaces) {
   std::vector<std::unique_ptr<BiasedLock>> locks(100);
   std::latch all(std::ssize(locks));
-  std::vector<std::jthread> threads;
+  std::vector<std::thread> threads;
   for (auto& lock : locks) {
     lock = std::make_unique<BiasedLock>(1);
     threads.emplace_back([&] {
@@ -117,7 +117,7 @@ TEST(BiasedLock, ThereAreMoreThreadsThanPlaces) {
       use(*lock, 1000);
     });
   }
-  threads.clear();
+  for (std::thread& thread : threads) thread.join();
   for (auto& lock : locks) use(*lock, 1);
 }
 
@@ -126,7 +126,7 @@ TEST(BiasedLock, LetsOneInAtATime) {
   for (int round = 0; round < 20; ++round) {
     BiasedLock lock(1);
     std::uint64_t count = 0;
-    std::vector<std::jthread> threads;
+    std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < 10'000; ++i) {
@@ -135,7 +135,7 @@ TEST(BiasedLock, LetsOneInAtATime) {
         }
       });
     }
-    threads.clear();
+    for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(count, 40'000u);
   }
 }
