@@ -173,7 +173,7 @@ EBB_BOTH decltype(auto) visit(DType dtype, Body&& body) {
 #ifdef __CUDACC__
       __builtin_unreachable();  // the plug-in gets checked operands only
 #else
-      detail::check_failed("a dtype of fixed size", __FILE__, __LINE__);
+      detail::check_failed("a dtype of fixed size", EBB_FILE_NAME, __LINE__);
 #endif
   }
 }
