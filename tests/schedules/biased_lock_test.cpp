@@ -1,6 +1,9 @@
 // The biased lock while its owner changes, under every schedule of a few preemptions.
 #include "memory/biased_lock.hpp"
 
+#include <initializer_list>
+#include <numeric>
+
 #include "schedules/explore.hpp"
 
 namespace ebb::schedules {
@@ -34,38 +37,27 @@ void make_ready() {
   for (int i = 0; i < 3; ++i) const std::lock_guard guard(lock);
 }
 
-TEST(BiasedLockSchedules, OneIsInsideWhileAnOwnershipEnds) {
+// Each thread uses the lock so often; no schedule loses a use, or lets two in.
+void explore_uses(const char* what, std::initializer_list<int> uses) {
   make_ready();
-  explore("an owner and another thread", [](Schedule& run) {
+  explore(what, [&](Schedule& run) {
     World world(run);
-    run.thread([&] { world.use(4); });
-    run.thread([&] { world.use(1); });
+    for (const int times : uses) run.thread([&world, times] { world.use(times); });
     run.start();
-    run.expect(world.uses == 5, "a use is lost");
+    run.expect(world.uses == std::accumulate(uses.begin(), uses.end(), 0), "a use is lost");
   });
+}
+
+TEST(BiasedLockSchedules, OneIsInsideWhileAnOwnershipEnds) {
+  explore_uses("an owner and another thread", {4, 1});
 }
 
 TEST(BiasedLockSchedules, OneIsInsideWhileBothBecomeOwners) {
-  make_ready();
-  explore("two owners in turn", [](Schedule& run) {
-    World world(run);
-    run.thread([&] { world.use(3); });
-    run.thread([&] { world.use(3); });
-    run.start();
-    run.expect(world.uses == 6, "a use is lost");
-  });
+  explore_uses("two owners in turn", {3, 3});
 }
 
 TEST(BiasedLockSchedules, AThirdOneSeesWhoIsInside) {
-  make_ready();
-  explore("two owners in turn, and a third thread", [](Schedule& run) {
-    World world(run);
-    run.thread([&] { world.use(3); });
-    run.thread([&] { world.use(3); });
-    run.thread([&] { world.use(1); });
-    run.start();
-    run.expect(world.uses == 7, "a use is lost");
-  });
+  explore_uses("two owners in turn, and a third thread", {3, 3, 1});
 }
 
 }  // namespace

@@ -109,6 +109,14 @@ class Convolved {
   ops::Convolution c_;
 };
 
+void expect_right(const Case& size) {
+  SCOPED_TRACE(fmt::format("{}x{}x{}x{} -> {}x{}x{}, padding {}, {}", size.batch, size.height,
+                           size.width, size.channels, size.height + size.taller,
+                           size.width + size.wider, size.filters, size.top, size.left));
+  const Convolved convolved(size);
+  convolved.expect_right(convolved.run());
+}
+
 TEST(Winograd, IsRightForAnySize) {
   constexpr Index kSides[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
   constexpr Index kFilters[] = {1, 5, 8, 16, 17, 33};
@@ -119,11 +127,7 @@ TEST(Winograd, IsRightForAnySize) {
     Case each{1 + i % 3, of(kSides), of(kSides), 1 + i % 8, of(kFilters), of(kPads), of(kPads)};
     each.taller = std::max<Index>(1 - each.height, static_cast<Index>(random() % 5) - 2);
     each.wider = std::max<Index>(1 - each.width, static_cast<Index>(random() % 5) - 2);
-    SCOPED_TRACE(fmt::format("{}x{}x{}x{} -> {}x{}x{}, padding {}, {}", each.batch, each.height,
-                             each.width, each.channels, each.height + each.taller,
-                             each.width + each.wider, each.filters, each.top, each.left));
-    const Convolved convolved(each);
-    convolved.expect_right(convolved.run());
+    expect_right(each);
     if (HasFatalFailure()) return;
   }
 }
@@ -131,9 +135,7 @@ TEST(Winograd, IsRightForAnySize) {
 TEST(Winograd, IsRightForManyChannelsAndLongRows) {
   for (const Case& each : {Case{1, 6, 9, 64, 16}, Case{1, 5, 11, 100, 20}, Case{1, 4, 4, 256, 16},
                            Case{1, 3, 700, 3, 16}, Case{2, 4, 131, 7, 18}}) {
-    SCOPED_TRACE(each.channels);
-    const Convolved convolved(each);
-    convolved.expect_right(convolved.run());
+    expect_right(each);
   }
 }
 
@@ -166,15 +168,10 @@ TEST(Winograd, IsRightAsProductsForAnySize) {
     Case each{1 + i % 3, of(kSides), of(kSides), of(kChannels), of(kFilters), i % 4, i / 4 % 4};
     each.taller = std::max<Index>(1 - each.height, i % 5 - 2);
     each.wider = std::max<Index>(1 - each.width, i / 5 % 5 - 2);
-    SCOPED_TRACE(fmt::format("{}x{}x{}x{} -> {}x{}x{}, padding {}, {}", each.batch, each.height,
-                             each.width, each.channels, each.height + each.taller,
-                             each.width + each.wider, each.filters, each.top, each.left));
-    const Convolved convolved(each);
-    convolved.expect_right(convolved.run());
+    expect_right(each);
     if (HasFatalFailure()) return;
   }
-  const Convolved widest({1, 4, 5, 512, 40});
-  widest.expect_right(widest.run());
+  expect_right({1, 4, 5, 512, 40});
 }
 
 // Small whole numbers and their halves and quarters are exact all the way.
