@@ -402,9 +402,10 @@ typedef enum ebb_program_flags {
       64, /* what depends on captured tensors alone (weights as products take them)
                              * is made in the second run with the same ones, and kept until a run is
                              * given others. Nobody writes into a captured tensor then */
-  EBB_PROGRAM_OVERWRITING = 128 /* an optimizer's update that comes last, when nothing can fail any
+  EBB_PROGRAM_OVERWRITING = 128, /* an optimizer's update that comes last, when nothing can fail any
                                  * more, writes over captured tensors that are alone in their memory:
                                  * the caller ends them after each run, and has the outputs instead */
+  EBB_PROGRAM_NO_SHARING = 256   /* on the CPU, no threads are called to help when a run begins */
 } ebb_program_flags;
 
 /* From now on this thread's operations in the context are noted, until ebb_program_end. `inputs` are

@@ -13,6 +13,14 @@ namespace ebb {
 
 class Backoff {
  public:
+  // Between two looks: leaves the core to its other half.
+  static void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
   // Until the next look. False: there were enough looks, a nap is due.
   bool spin() noexcept {
     if (++looks_ % kSpins == 0) return false;
@@ -37,12 +45,6 @@ class Backoff {
   // In a crowd a thread wakes so often at most, whatever their number: whoever runs is left alone for
   // as long, and hardly any wake only to see that it is not their turn (docs/notes/core.md).
   static constexpr auto kForEachOther = std::chrono::microseconds(100);
-
-  static void pause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-  }
 
   int looks_ = 0;
   std::chrono::microseconds nap_ = kFirstNap;

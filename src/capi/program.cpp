@@ -68,10 +68,10 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
                              uint32_t flags, ebb_program* program) {
   return guarded([&] {
     needed(program, "program_begin");
-    constexpr std::uint32_t kAll = EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME |
-                                   EBB_PROGRAM_NO_GRAPHS | EBB_PROGRAM_NO_FUSING |
-                                   EBB_PROGRAM_NO_ABSORBING | EBB_PROGRAM_NO_JOINING |
-                                   EBB_PROGRAM_KEEPING | EBB_PROGRAM_OVERWRITING;
+    constexpr std::uint32_t kAll =
+        EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME | EBB_PROGRAM_NO_GRAPHS |
+        EBB_PROGRAM_NO_FUSING | EBB_PROGRAM_NO_ABSORBING | EBB_PROGRAM_NO_JOINING |
+        EBB_PROGRAM_KEEPING | EBB_PROGRAM_OVERWRITING | EBB_PROGRAM_NO_SHARING;
     if ((flags & ~kAll) != 0) {
       raise(ErrorKind::kInvalidArgument, "[program_begin] flags {} were given, {} are allowed",
             flags, kAll);
@@ -88,7 +88,8 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
                        .absorb = (flags & EBB_PROGRAM_NO_ABSORBING) == 0,
                        .join = (flags & EBB_PROGRAM_NO_JOINING) == 0,
                        .keep = (flags & EBB_PROGRAM_KEEPING) != 0,
-                       .overwrite = (flags & EBB_PROGRAM_OVERWRITING) != 0});
+                       .overwrite = (flags & EBB_PROGRAM_OVERWRITING) != 0,
+                       .share = (flags & EBB_PROGRAM_NO_SHARING) == 0});
     *program = Programs::add(std::move(made), "program_begin");
   });
 }

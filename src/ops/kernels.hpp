@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ops/op_call.hpp"
+#include "ops/program_scope.hpp"
 
 namespace ebb::ops {
 
@@ -15,8 +16,13 @@ class KernelTable {
   // Null: this device does not have it.
   Kernel operator[](OpId id) const noexcept { return kernels_[id]; }
 
+  // Around each run of a program on such a device. They must live as long as the table; null: nothing.
+  void set_program_hooks(const ProgramHooks& hooks) noexcept { program_hooks_ = &hooks; }
+  const ProgramHooks* program_hooks() const noexcept { return program_hooks_; }
+
  private:
   std::array<Kernel, kOpIdLimit> kernels_{};
+  const ProgramHooks* program_hooks_ = nullptr;
 };
 
 // The kernels for devices whose memory the host can address. The table must live as long as the

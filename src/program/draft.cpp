@@ -201,6 +201,7 @@ Plan DraftBody::finish(std::span<const Handle> outputs) {
   arrange(plan_, captured_);
   plan_.graphs = options_.graphs;
   plan_.overwrite = options_.overwrite && !plan_.queued;
+  plan_.share = options_.share && options_.join;
   plan_.variables = std::min(options_.variables, plan_.inputs);
   plan_.random =
       std::ranges::any_of(plan_.steps, [](const Step& step) { return is_random(step.op); });

@@ -70,6 +70,7 @@ struct Plan {
   std::vector<KeptSlot> kept;
   std::vector<std::size_t> kept_of;  // the places in `given` that it depends on
   bool overwrite = false;            // ProgramOptions::overwrite
+  bool share = false;                // ProgramOptions::share and join
   std::vector<Slot> slots;           // of the steps
   std::vector<double> attributes;
   std::vector<Slot> outputs;

@@ -1,6 +1,7 @@
 #include "program/plan_run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "ebb/base/check.hpp"
 #include "ops/chain.hpp"
@@ -26,27 +27,50 @@ void check_given(const Plan& plan, const Operand& operand, std::size_t i) {
 
 }  // namespace
 
-std::vector<Operand> take_given(const Plan& plan, const Context& context,
-                                std::span<const Handle> given) {
+void take_given(const Plan& plan, const Context& context, std::span<const Handle> given,
+                std::vector<Operand>& held) {
   if (given.size() != plan.given.size()) {
     raise(ErrorKind::kInvalidArgument, "[program_run] {} tensors were given, {} are needed",
           given.size(), plan.given.size());
   }
-  std::vector<Operand> held(given.size());
+  held.resize(given.size());
   context.resolve(given, held, "program_run");
   for (std::size_t i = 0; i < given.size(); ++i) check_given(plan, held[i], i);
+}
+
+std::vector<Operand> take_given(const Plan& plan, const Context& context,
+                                std::span<const Handle> given) {
+  std::vector<Operand> held;
+  take_given(plan, context, given, held);
   return held;
 }
 
+// ---- room
+
+namespace {
+
+thread_local RunRoom spare;
+constexpr std::size_t kMostSpare = 1024;  // slots, and tensors that are given
+
+}  // namespace
+
+RunRoom RunRoom::take() noexcept { return std::exchange(spare, {}); }
+
+void RunRoom::give_back(RunRoom&& room) noexcept {
+  if (room.handles.capacity() > kMostSpare || room.held.capacity() > kMostSpare) return;
+  room.held.clear();
+  spare = std::move(room);
+}
+
+// ----
+
 PlanRun::PlanRun(const Plan& plan, const ops::RunPlace& place, std::span<const Handle> given)
-    : plan_(plan),
-      place_(place),
-      handles_(plan.likeness.size()),
-      owned_(plan.likeness.size()),
-      operands_(plan.most_inputs),
-      results_(plan.most_results),
-      given_(given),
-      held_(take_given(plan, place.context, given)) {
+    : plan_(plan), place_(place), room_(RunRoom::take()), given_(given) {
+  take_given(plan, place.context, given, held_);
+  handles_.assign(plan.likeness.size(), 0);
+  owned_.assign(plan.likeness.size(), 0);
+  operands_.resize(plan.most_inputs);
+  results_.resize(plan.most_results);
   for (std::size_t i = 0; i < given.size(); ++i) handles_[plan.given[i]] = given[i];
   for (const Constant& each : plan.constants) handles_[each.slot] = each.tensor.handle();
 }
@@ -55,6 +79,7 @@ PlanRun::~PlanRun() {
   for (std::size_t slot = 0; slot < owned_.size(); ++slot) {
     if (owned_[slot] != 0) Tensor(place_.context, handles_[slot]) = Tensor();
   }
+  RunRoom::give_back(std::move(room_));
 }
 
 // What was kept is in the slots then.
@@ -162,7 +187,8 @@ void PlanRun::step(const Step& step) {
 void PlanRun::hand_out(std::span<ops::OpResult> results) {
   std::vector<Tensor> shared;
   shared.reserve(results.size());
-  std::vector<char> taken(owned_);
+  std::vector<char>& taken = room_.taken;
+  taken = owned_;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Slot slot = plan_.outputs[i];
     const Likeness& like = plan_.likeness[slot];
@@ -175,7 +201,7 @@ void PlanRun::hand_out(std::span<ops::OpResult> results) {
     }
   }
   for (Tensor& each : shared) static_cast<void>(each.release());
-  owned_ = std::move(taken);
+  std::swap(owned_, taken);
 }
 
 }  // namespace ebb::programs

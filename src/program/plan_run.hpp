@@ -8,8 +8,22 @@
 namespace ebb::programs {
 
 // Resolves and holds what a run was given. Throws where it is not what was recorded.
+void take_given(const Plan& plan, const Context& context, std::span<const Handle> given,
+                std::vector<Operand>& held);
 std::vector<Operand> take_given(const Plan& plan, const Context& context,
                                 std::span<const Handle> given);
+
+// What a run writes down: short programs would spend a tenth of their time on making it anew, so a
+// thread keeps one of no large size for its next run.
+struct RunRoom {
+  std::vector<Handle> handles, operands;
+  std::vector<char> owned, taken;
+  std::vector<ops::OpResult> results;
+  std::vector<Operand> held;
+
+  static RunRoom take() noexcept;
+  static void give_back(RunRoom&& room) noexcept;
+};
 
 // The tensors of the slots. What it has made and not handed out ends with it.
 class PlanRun {
@@ -40,12 +54,13 @@ class PlanRun {
 
   const Plan& plan_;
   const ops::RunPlace& place_;
-  std::vector<Handle> handles_;  // by slot
-  std::vector<char> owned_;
-  std::vector<Handle> operands_;
-  std::vector<ops::OpResult> results_;
+  RunRoom room_;
+  std::vector<Handle>& handles_ = room_.handles;  // by slot
+  std::vector<char>& owned_ = room_.owned;
+  std::vector<Handle>& operands_ = room_.operands;
+  std::vector<ops::OpResult>& results_ = room_.results;
   std::span<const Handle> given_;
-  std::vector<Operand> held_;
+  std::vector<Operand>& held_ = room_.held;
 };
 
 }  // namespace ebb::programs

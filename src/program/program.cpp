@@ -1,5 +1,6 @@
 #include "ebb/program/program.hpp"
 
+#include "ops/program_scope.hpp"
 #include "program/draft.hpp"
 #include "program/graphs.hpp"
 #include "program/kept.hpp"
@@ -10,7 +11,8 @@ namespace ebb {
 Program::Program(std::shared_ptr<const programs::Plan> plan)
     : plan_(std::move(plan)),
       graphs_(std::make_shared<programs::Graphs>(*plan_)),
-      kept_(std::make_shared<programs::Kept>()) {}
+      kept_(std::make_shared<programs::Kept>()),
+      pace_(std::make_shared<ops::ProgramPace>()) {}
 
 std::size_t Program::graphs() const noexcept { return graphs_->count(); }
 std::string Program::without_graphs() const { return graphs_->why_not(); }
@@ -32,8 +34,10 @@ void Program::run(const ops::RunPlace& place, std::span<const Handle> given,
           results.size(), plan_->outputs.size());
   }
   const auto step_by_step = [&](const programs::KeptTensors& kept) {
+    ops::ProgramScope scope(place.device, plan_->share ? pace_.get() : nullptr);
     programs::PlanRun run(*plan_, place, given);
     run.run_to_end(kept.get(), results);
+    scope.complete();
   };
   if (graphs_->run(*plan_, place, given, results)) return;
   try {

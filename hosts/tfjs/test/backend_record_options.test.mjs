@@ -217,4 +217,30 @@ describe('a recorded function', () => {
     }
     assert.throws(() => ebb.record(() => 0, { overwrite: 'yes' }), /overwrite/);
   });
+
+  test('gives the same bits with and without threads that help', () => {
+    const [x, w, q] = [random([32, 784], 1), random([784, 128], 2), random([8, 128, 32], 3)];
+    const fn = () =>
+      tf.tidy(() =>
+        tf
+          .matMul(tf.matMul(q, q, false, true), q)
+          .sum()
+          .add(x.matMul(w).tanh().sum()),
+      );
+    const shared = ebb.record(fn);
+    const first = bitsOf(shared);
+    for (let i = 0; i < 40; i++) assert.deepEqual(bitsOf(shared), first); // called from the ninth on
+    const close = (options) => {
+      const other = ebb.record(fn, options);
+      const sums = [shared, other].map(
+        (each) => new Float32Array(Uint32Array.from(bitsOf(each)).buffer)[0],
+      );
+      assert.ok(Math.abs(sums[0] - sums[1]) <= 1e-4 * Math.abs(sums[1]), `${sums}`);
+      other.dispose();
+    };
+    close({ share: false });
+    close({ exact: true });
+    assert.throws(() => ebb.record(() => 0, { share: 1 }), /share/);
+    for (const each of [shared, x, w, q]) each.dispose();
+  });
 });

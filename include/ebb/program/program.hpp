@@ -46,7 +46,14 @@ struct ProgramOptions {
   // captured tensors that are alone in their memory. The caller replaces these by the outputs after each
   // run, and nobody looks at them while it runs.
   bool overwrite = false;
+  // On the CPU, threads that help are called when a run begins that takes long enough, and its loops and
+  // products are cut finer for them. The last bits may be others (with `join`).
+  bool share = true;
 };
+
+namespace ops {
+struct ProgramPace;
+}  // namespace ops
 
 namespace programs {
 class DraftBody;
@@ -85,6 +92,7 @@ class Program {
   std::shared_ptr<const programs::Plan> plan_;
   std::shared_ptr<programs::Graphs> graphs_;  // what it learns while it runs
   std::shared_ptr<programs::Kept> kept_;
+  std::shared_ptr<ops::ProgramPace> pace_;
 };
 
 // Hears this thread's operations in a context from its construction until finish() or its end, which

@@ -1,6 +1,7 @@
 // Installs the CPU's kernels when the library is loaded.
 #include "backends/cpu/kernels/copy.hpp"
 #include "backends/cpu/kernels/families.hpp"
+#include "backends/cpu/shift.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -33,6 +34,7 @@ const KernelTable& table() {
     add_sparse(kernels);
     add_ragged(kernels);
     add_ragged_to_dense(kernels);
+    kernels.set_program_hooks(shift_hooks());
     return kernels;
   }();
   return filled;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/cpu/dnn_gate.hpp"
+#include "backends/cpu/shift.hpp"
 #include "backends/cpu/team.hpp"
 
 namespace ebb::cpu {
@@ -123,6 +124,7 @@ void Plan::reorder(Bound& bound) {
 void Plan::run(std::span<const void* const> data, void* workspace) {
   const DnnUse use;
   const Alone guard(alone_);
+  if (!alone_) Shift::begin_library_loop();
   auto* bytes = static_cast<std::byte*>(workspace);
   point(scratchpad_.memory, bytes + scratchpad_.offset);
   for (std::size_t i = 0; i < bound_.size(); ++i) {

@@ -18,6 +18,7 @@ void run_plan(ops::OpCall& call, Plan& plan, std::span<const void* const> data);
 // What makes a plan's kind of primitive different from another's in its key.
 enum class PlanKind : std::int64_t {
   kProduct,
+  kProductPart,
   kConvolution,
   kConvolutionBackData,
   kConvolutionBackWeights,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "backends/cpu/shared_loop.hpp"
+#include "backends/cpu/shift.hpp"
 #include "backends/cpu/team.hpp"
 
 namespace ebb::cpu {
@@ -68,12 +70,26 @@ bool is_worth_waking(std::int64_t count, std::int64_t grain) {
          static_cast<double>(count) > static_cast<double>(grain) * patience();
 }
 
+// False: there is no crew, or it is small work.
+bool shared_with_crew(std::int64_t count, std::int64_t grain,
+                      const FunctionRef<void(std::int64_t, std::int64_t)>& body) {
+  const std::int64_t least = std::max<std::int64_t>(1, grain / Shift::kFiner);
+  if (count <= least) return false;
+  Shift::count_own_loop();
+  if (!Shift::has_crew()) return false;
+  const std::int64_t parts =
+      std::min<std::int64_t>(Shift::kPartsForEach * Team::size(), (count + least - 1) / least);
+  Shift::run(count, static_cast<int>(std::min<std::int64_t>(parts, SharedLoop::kMostParts)), body);
+  return true;
+}
+
 }  // namespace
 
 int team_size() noexcept { return Team::size(); }
 
 void parallel_for(std::int64_t count, std::int64_t grain,
                   FunctionRef<void(std::int64_t, std::int64_t)> body) {
+  if (Shift::is_on() && shared_with_crew(count, grain, body)) return;
   // The team is not even loaded for work that is not worth waking it.
   const std::int64_t parts =
       count <= grain ? 1 : std::min<std::int64_t>(Team::available(), (count + grain - 1) / grain);

@@ -12,6 +12,7 @@ const FLAGS = [
   'join',
   'keep',
   'overwrite',
+  'share',
   'exact',
   'graphs',
   'guards',

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backends/cpu/parallel.hpp"
+#include "backends/cpu/shift.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/blocks.cpp"
@@ -260,7 +261,7 @@ void multiply_part(const blocks::Tile& whole, const Shares& shares, blocks::Inde
   const Index rows = Shares::parts(end - row, tiles);  // as many in each
   blocks::Finish finish;
   blocks::Tile tile = whole;
-  tile.right += column * whole.inner;
+  tile.right += column * (whole.right_row != 0 ? 1 : whole.inner);
   tile.columns = std::min(shares.columns, whole.columns - column);
   if (whole.finish != nullptr) {
     finish = *whole.finish;
@@ -275,13 +276,21 @@ void multiply_part(const blocks::Tile& whole, const Shares& shares, blocks::Inde
   }
 }
 
+// In how many parts a product of so many floating-point operations is made.
+blocks::Index parts_for(double flops) {
+  const bool has_crew = Shift::has_crew();
+  const double least = has_crew ? blocks::kCrewPartFlops : blocks::kPartFlops;
+  if (flops < 2 * least) return 1;
+  // Two for each thread, so that a helper that comes late finds some.
+  return has_crew && flops >= 2 * least * team_size() ? 2 * team_size() : team_size();
+}
+
 }  // namespace
 
 void blocks::multiply_together(const Tile& whole) {
   const double flops = 2.0 * static_cast<double>(whole.rows) * static_cast<double>(whole.inner) *
                        static_cast<double>(whole.columns);
-  const bool alone = flops < 2 * kPartFlops;
-  const Shares shares(whole, alone ? 1 : team_size());
+  const Shares shares(whole, parts_for(flops));
   parallel_for(shares.down * shares.across, 1, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       multiply_part(whole, shares, i / shares.across * shares.rows,

@@ -21,6 +21,7 @@ inline constexpr Index kColumns = 32;
 inline constexpr Index kBlock = 512;
 // Parts of fewer floating-point operations than this are not worth another thread.
 inline constexpr double kPartFlops = 4e6;
+inline constexpr double kCrewPartFlops = 4e5;  // where it is awake
 // Rows of a tile at most: its block of the left-hand matrix stays in the second-level cache.
 inline constexpr Index kRows = 96;
 

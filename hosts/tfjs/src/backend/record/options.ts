@@ -18,7 +18,9 @@ export interface RecordOptions {
   keep?: boolean;
   /** An optimizer's step that comes last writes over its variables, where nobody else sees their data. */
   overwrite?: boolean;
-  /** Results are to the bit those of fn: what may change their last bits (`join`) is left out. */
+  /** On the CPU, threads that help are called when a replay begins that takes long enough. */
+  share?: boolean;
+  /** Results are to the bit those of fn: what may change their last bits (`join`, `share`) is left out. */
   exact?: boolean;
   /** On a GPU a replay is one launch; `false`: one for each operation. */
   graphs?: boolean;
@@ -30,7 +32,7 @@ export interface RecordOptions {
 
 /** ebb_program_flags. */
 const BY_NAME = 2;
-const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32 } as const;
+const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32, share: 256 } as const;
 
 const KEEPING = 64;
 const OVERWRITING = 128;

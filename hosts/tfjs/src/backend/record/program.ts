@@ -44,6 +44,8 @@ function settingsOf(optimizer: Optimizer): Map<string, unknown> {
 export class RecordedProgram {
   private readonly settings: Map<Optimizer, Map<string, unknown>>;
   private readonly assigned: Set<Variable>;
+  /** What a run makes, in the order of the core. */
+  private readonly made: Likeness[];
   /** The results of the last call, where they are used again. */
   private reused: Tensor[] = [];
 
@@ -53,6 +55,7 @@ export class RecordedProgram {
     readonly parts: Parts,
   ) {
     this.assigned = new Set(parts.assigned);
+    this.made = [...parts.outputs, ...parts.values, ...parts.looks];
     this.settings = new Map(parts.optimizers.map((each) => [each, settingsOf(each)]));
   }
 
@@ -84,8 +87,7 @@ export class RecordedProgram {
     } finally {
       backend.release(...noises);
     }
-    const all = [...outputs, ...parts.values, ...parts.looks];
-    const datas = all.map((like, i) => this.dataAt(i, like));
+    const datas = this.made.map((like, i) => this.dataAt(i, like));
     if (parts.guards.count > 0) this.checkLooks(datas);
     const results = this.results(datas.slice(0, outputs.length));
     assigned.forEach((variable, i) => this.assign(variable, datas[outputs.length + i] as EbbData));

@@ -7,6 +7,7 @@ import { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
 import type { Runtime } from '../runtime';
 import { OtherValues } from './guards';
+import { LastCall } from './last_call';
 import { flagsOf, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
@@ -66,6 +67,7 @@ export class Recorded {
   private replayed = 0;
   private recorded = 0;
   private readonly reasons = new Map<string, number>();
+  private last: LastCall | undefined;
 
   constructor(
     private readonly fn: Fn,
@@ -108,12 +110,14 @@ export class Recorded {
     const without = this.whyEager(backend);
     if (without !== '') return this.eager(receiver, args, without);
     const own = backend as EbbBackend;
-    const tensors: Tensor[] = [];
-    const form = formOf(args, tensors);
+    const like = this.last?.tensorsOf(own, args);
+    const tensors: Tensor[] = like ?? [];
+    const form = like === undefined ? formOf(args, tensors) : undefined;
     if (tensors.some(({ dtype }) => dtype === 'string')) {
       return this.eager(receiver, args, 'it was given a tensor of strings');
     }
-    const key = this.keyOfCall(own, form, tensors);
+    const key =
+      form === undefined ? (this.last as LastCall).key : this.keyOfCall(own, form, tensors);
     const way = this.ways.get(key);
     if (Array.isArray(way)) {
       const why = way.reduce((found, program) => found || program.outdated(), '');
@@ -126,7 +130,7 @@ export class Recorded {
     } else if (this.recorded > 0 && way === undefined) {
       this.count('other shapes, dtypes or constants');
     }
-    return this.record(own, key, form, tensors, receiver);
+    return this.record(own, key, form ?? formOf(args, []), tensors, receiver);
   }
 
   private whyEager(backend: unknown): string {
@@ -138,7 +142,9 @@ export class Recorded {
   private keyOfCall(backend: EbbBackend, form: Form, tensors: readonly Tensor[]): string {
     const more = this.options.key?.();
     const key = `${identityOf(backend)} ${keyOf(form, tensors)}`;
-    return more === undefined ? key : `${key} ${keyOf(formOf(more, []), [])}`;
+    if (more !== undefined) return `${key} ${keyOf(formOf(more, []), [])}`;
+    if (this.options.key === undefined) this.last = new LastCall(backend, key, form, tensors);
+    return key;
   }
 
   private count(reason: string): void {
@@ -159,16 +165,18 @@ export class Recorded {
     args: unknown[],
   ): { result: unknown } | undefined {
     let program = programs[0] as RecordedProgram | undefined;
-    const tried = new Set<RecordedProgram>();
+    const tried: RecordedProgram[] = [];
     while (program !== undefined) {
-      tried.add(program);
       try {
         const result = program.run(tensors);
         this.used(key, programs, program);
         return { result };
       } catch (error) {
         if (error instanceof OtherValues) {
-          program = programs.find((each) => !tried.has(each) && each.parts.guards.agree(error));
+          tried.push(program);
+          program = programs.find(
+            (each) => !tried.includes(each) && each.parts.guards.agree(error),
+          );
           continue;
         }
         // It may have gone wrong where the function would not have gone: the function knows.

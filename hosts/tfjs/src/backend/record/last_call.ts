@@ -1,0 +1,75 @@
+// The key of the last call: a call that is like it has the same, and needs no text to be made.
+import type { Tensor } from '@tensorflow/tfjs-core';
+import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
+import { sameShape } from '../data';
+import type { Form } from './values';
+
+interface Likeness {
+  dtype: Tensor['dtype'];
+  shape: readonly number[];
+  /** The first of the tensors that has the same data. */
+  like: number;
+}
+
+const firstLike = (tensors: readonly Tensor[], { dataId }: Tensor): number =>
+  tensors.findIndex((each) => each.dataId === dataId);
+
+export class LastCall {
+  private readonly likenesses: Likeness[];
+
+  constructor(
+    readonly backend: object,
+    readonly key: string,
+    private readonly form: Form,
+    tensors: readonly Tensor[],
+  ) {
+    this.likenesses = tensors.map((each) => ({
+      dtype: each.dtype,
+      shape: each.shape.slice(),
+      like: firstLike(tensors, each),
+    }));
+  }
+
+  /** The tensors of a call that is like it; undefined: it is not, or it takes more to tell. */
+  tensorsOf(backend: object, args: unknown[]): Tensor[] | undefined {
+    const tensors: Tensor[] = [];
+    return backend === this.backend && this.isLike(this.form, args, tensors) ? tensors : undefined;
+  }
+
+  private isLike(form: Form, value: unknown, tensors: Tensor[]): boolean {
+    switch (form.kind) {
+      case 'tensor':
+        return this.isLikeTensor(value, tensors);
+      case 'variable':
+        return form.variable === value;
+      case 'array':
+        return (
+          Array.isArray(value) &&
+          value.length === form.parts.length &&
+          form.parts.every((part, i) => this.isLike(part, value[i], tensors))
+        );
+      case 'object':
+        return false; // names, and their order
+      default:
+        return isSamePlain(form.value, value);
+    }
+  }
+
+  private isLikeTensor(value: unknown, tensors: Tensor[]): boolean {
+    if (!isTensor(value) || isVariable(value as Variable)) return false;
+    const tensor = value as unknown as Tensor;
+    const then = this.likenesses[tensors.length] as Likeness;
+    tensors.push(tensor);
+    return (
+      tensor.dtype === then.dtype &&
+      sameShape(tensor.shape, then.shape) &&
+      firstLike(tensors, tensor) === then.like
+    );
+  }
+}
+
+/** What an array or an object has inside may be another now. */
+function isSamePlain(then: unknown, now: unknown): boolean {
+  const isValue = typeof now !== 'object' || now === null;
+  return isValue && Object.is(then, now);
+}

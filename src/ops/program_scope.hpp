@@ -1,0 +1,42 @@
+// The run of a recorded program, as the kernels of its device see it: they know that more calls follow,
+// and may remember from one run to the next what the last ones were like.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "ebb/memory/device.hpp"
+
+namespace ebb::ops {
+
+// What a device's kernels have learned of a program. Runs may be on several threads at once.
+struct ProgramPace {
+  std::atomic<std::uint32_t> runs{0};                         // that counted
+  std::atomic<std::uint32_t> least_us{~std::uint32_t{0}};     // of them
+  std::atomic<std::uint32_t> own_loops{0}, library_loops{0};  // of one, large enough to be shared
+};
+
+struct ProgramHooks {
+  void (*begin)(ProgramPace&) noexcept;
+  void (*end)(ProgramPace&, bool completed) noexcept;
+};
+
+// While it lives, a program runs on this thread.
+class [[nodiscard]] ProgramScope {
+ public:
+  // `pace` null: the kernels are not told.
+  ProgramScope(const Device& device, ProgramPace* pace) noexcept;
+  ~ProgramScope();
+  ProgramScope(const ProgramScope&) = delete;
+  ProgramScope& operator=(const ProgramScope&) = delete;
+
+  // Nothing has thrown.
+  void complete() noexcept { completed_ = true; }
+
+ private:
+  const ProgramHooks* hooks_ = nullptr;
+  ProgramPace* pace_;
+  bool completed_ = false;
+};
+
+}  // namespace ebb::ops
