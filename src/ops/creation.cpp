@@ -3,6 +3,7 @@
 
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -67,8 +68,7 @@ void multinomial(OpCall& call) {
   call.convert_input(0, DType::kFloat32);
   const Shape& logits = call.input(0).shape;
   call.check(logits.rank() == 2 && logits.dims()[1] >= 1,
-             "logits {} were given, [batch, classes] with a class at least is allowed",
-             logits.to_string());
+             "logits {} were given, [batch, classes] with a class at least is allowed", logits);
   check_positions(call, logits.dims()[1]);
   const std::int64_t samples = call.integer(attribute_at("Multinomial", "numSamples"));
   call.check(samples >= 0, "{} samples were given, at least 0 are allowed", samples);
@@ -80,8 +80,8 @@ void complex(OpCall& call) {
     if (call.input(i).dtype != DType::kFloat32) call.convert_input(i, DType::kFloat32);
   }
   call.check(call.input(0).shape == call.input(1).shape,
-             "real is {} and imag is {}, they must be alike", call.input(0).shape.to_string(),
-             call.input(1).shape.to_string());
+             "real is {} and imag is {}, they must be alike", call.input(0).shape,
+             call.input(1).shape);
   call.make(DType::kComplex64, call.input(0).shape);
 }
 

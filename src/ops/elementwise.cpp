@@ -5,6 +5,7 @@
 
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -176,8 +177,8 @@ void add_n(OpCall& call) {
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     const Operand& each = call.input(i);
     call.check(each.dtype == first.dtype && each.shape == first.shape,
-               "input {} is {} {}, all are as the first: {} {}", i, name_of(each.dtype),
-               each.shape.to_string(), name_of(first.dtype), first.shape.to_string());
+               "input {} is {} {}, all are as the first: {} {}", i, name_of(each.dtype), each.shape,
+               name_of(first.dtype), first.shape);
   }
   call.make(first.dtype, first.shape);
 }
@@ -185,7 +186,7 @@ void add_n(OpCall& call) {
 void elu_grad(OpCall& call) {
   refuse_complex(call);
   call.check(call.input(0).shape == call.input(1).shape, "shapes {} and {} were given, they differ",
-             call.input(0).shape.to_string(), call.input(1).shape.to_string());
+             call.input(0).shape, call.input(1).shape);
   floating_binary(call);
 }
 
@@ -197,12 +198,11 @@ void select(OpCall& call) {
   }
   const Shape& condition = call.input(0).shape;
   const Shape& t = call.input(1).shape;
-  call.check(t == call.input(2).shape, "t is {} and e is {}, they must be alike", t.to_string(),
-             call.input(2).shape.to_string());
+  call.check(t == call.input(2).shape, "t is {} and e is {}, they must be alike", t,
+             call.input(2).shape);
   if (condition.rank() != 0 && condition != t) {
     call.check(condition.rank() == 1 && t.rank() >= 1 && condition.dims()[0] == t.dims()[0],
-               "the condition is {}, {}, its first extent or a scalar is allowed",
-               condition.to_string(), t.to_string());
+               "the condition is {}, {}, its first extent or a scalar is allowed", condition, t);
   }
   leave_loops<3>(call, t, [&] {
     // A condition with fewer axes has a step of 0 along those that it lacks.

@@ -5,6 +5,7 @@
 
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 #include "ops/moves.hpp"
 #include "ops/words.hpp"
 
@@ -33,7 +34,7 @@ constexpr std::size_t kOutputShape = attribute_at("Transform", "outputShape");
 ImageSize image_size(const OpCall& call, std::size_t input) {
   const Operand& x = call.input(input);
   if (x.dtype == DType::kComplex64) call.fail_dtype(input, "a real one");
-  call.check(x.shape.rank() == 4, "input {} is {}, rank 4 is allowed", input, x.shape.to_string());
+  call.check(x.shape.rank() == 4, "input {} is {}, rank 4 is allowed", input, x.shape);
   const auto dims = x.shape.dims();
   return {dims[0], dims[1], dims[2], dims[3]};
 }
@@ -47,7 +48,7 @@ std::array<std::int64_t, 2> height_and_width(const OpCall& call, std::size_t att
   const IntList size = call.integers(attribute);
   call.check(size.size() == 2 && size[0] > 0 && size[1] > 0,
              "attribute {} was {}, a height and a width of at least 1 are allowed",
-             call.spec().attributes[attribute].name, dims_to_string(size));
+             call.spec().attributes[attribute].name, size);
   return {size[0], size[1]};
 }
 
@@ -56,7 +57,7 @@ void resize(OpCall& call, DType result) {
   const auto [height, width] = height_and_width(call, kResized);
   call.check(images.height > 0 && images.width > 0,
              "images of {} were given, a height and a width of at least 1 are allowed",
-             call.input(0).shape.to_string());
+             call.input(0).shape);
   const ImageSize resized{images.batch, height, width, images.channels};
   call.params(
       ResizeParams{images, resized, call.boolean(kAlignCorners), call.boolean(kHalfPixelCenters)});
@@ -76,10 +77,10 @@ void resize_grad(OpCall& call) {
   const ImageSize dy = image_size(call, 1);
   call.check(images.batch == dy.batch && images.channels == dy.channels,
              "images are {} and dy is {}, they differ in more than height and width",
-             call.input(0).shape.to_string(), call.input(1).shape.to_string());
+             call.input(0).shape, call.input(1).shape);
   call.check(call.input(1).shape.empty() || (images.height > 0 && images.width > 0),
              "images of {} were given, a height and a width of at least 1 are allowed",
-             call.input(0).shape.to_string());
+             call.input(0).shape);
   call.convert_input(1, DType::kFloat32);
   call.params(ResizeParams{images, dy, call.boolean(kGradAlignCorners), false});
   call.make(DType::kFloat32, call.input(0).shape);
@@ -89,10 +90,9 @@ void crop_and_resize(OpCall& call) {
   const ImageSize images = image_size(call, 0);
   const Shape& boxes = call.input(1).shape;
   const Shape& which = call.input(2).shape;
-  call.check(boxes.rank() == 2 && boxes.dims()[1] == 4, "boxes are {}, [n,4] is allowed",
-             boxes.to_string());
+  call.check(boxes.rank() == 2 && boxes.dims()[1] == 4, "boxes are {}, [n,4] is allowed", boxes);
   call.check(which.rank() == 1 && which.dims()[0] == boxes.dims()[0],
-             "there are {} boxes, and {} say of which image", boxes.dims()[0], which.to_string());
+             "there are {} boxes, and {} say of which image", boxes.dims()[0], which);
   const auto [height, width] = height_and_width(call, kCropSize);
   const auto method = checked_word<Interpolation>(call, kMethod);
   const ImageSize crops{boxes.dims()[0], height, width, images.channels};
@@ -142,7 +142,7 @@ void transform(OpCall& call) {
   const Shape& transforms = call.input(1).shape;
   call.check(transforms.rank() == 2 && transforms.dims()[1] == 8 &&
                  (transforms.dims()[0] == 1 || transforms.dims()[0] == images.batch),
-             "transforms are {}, [1,8] or [{},8] is allowed", transforms.to_string(), images.batch);
+             "transforms are {}, [1,8] or [{},8] is allowed", transforms, images.batch);
   const auto interpolation = checked_word<Interpolation>(call, kInterpolation);
   const auto mode = checked_word<FillMode>(call, kMode);
   const auto [height, width] = call.numbers(kOutputShape).empty()

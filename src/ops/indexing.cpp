@@ -6,6 +6,7 @@
 #include "ebb/base/checked.hpp"
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -79,8 +80,8 @@ NdParams nd_params(OpCall& call, const Shape& indices, const Shape& into) {
                      ? 1
                      : indices.dims()[indices.rank() - 1];
   call.check(params.depth <= static_cast<std::int64_t>(into.rank()),
-             "indices {} have {} coordinates, {} has only {} axes", indices.to_string(),
-             params.depth, into.to_string(), into.rank());
+             "indices {} have {} coordinates, {} has only {} axes", indices, params.depth, into,
+             into.rank());
   const auto depth = static_cast<std::size_t>(params.depth);
   params.slice = extent(into, depth, into.rank());
   params.count = params.depth == 0 ? 1 : elements(indices) / params.depth;
@@ -98,8 +99,7 @@ void gather_nd(OpCall& call) {
   const Shape& x = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   call.check(x.rank() >= 1 && indices.rank() >= 1,
-             "params {} and indices {} were given, ranks of at least 1 are allowed", x.to_string(),
-             indices.to_string());
+             "params {} and indices {} were given, ranks of at least 1 are allowed", x, indices);
   NdParams params = nd_params(call, indices, x);
   IntList dims;
   for (std::size_t i = 0; i + 1 < indices.rank(); ++i) dims.push_back(indices.dims()[i]);
@@ -122,7 +122,7 @@ void scatter_into(OpCall& call, std::size_t indices, std::size_t updates, const 
   const std::int64_t given = elements(update_shape);
   params.one_update = update_shape.rank() == 0;
   call.check(params.one_update || given == saturating_mul(params.count, params.slice),
-             "updates {} were given, {} slices of {} elements are needed", update_shape.to_string(),
+             "updates {} were given, {} slices of {} elements are needed", update_shape,
              params.count, params.slice);
   call.make(call.input(updates).dtype, into);
   call.params(params);
@@ -143,7 +143,7 @@ void tensor_scatter_update(OpCall& call) {
 
 void sparse_to_dense(OpCall& call) {
   call.check(elements(call.input(2).shape) == 1,
-             "the default value has shape {}, a scalar is needed", call.input(2).shape.to_string());
+             "the default value has shape {}, a scalar is needed", call.input(2).shape);
   call.convert_input(2, call.input(1).dtype);
   scatter_into(call, 0, 1, call.shape(attribute_at("SparseToDense", "outputShape")));
 }

@@ -5,6 +5,7 @@
 #include "ops/axes.hpp"
 #include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 #include "ops/moves.hpp"
 #include "ops/words.hpp"
 
@@ -50,7 +51,7 @@ void tile(OpCall& call) {
   const IntList reps = list_for_axes(call, attribute_at("Tile", "reps"));
   IntList dims;
   for (std::size_t i = 0; i < reps.size(); ++i) {
-    call.check(reps[i] >= 0, "reps {} were given, at least 0 is allowed", dims_to_string(reps));
+    call.check(reps[i] >= 0, "reps {} were given, at least 0 is allowed", reps);
     dims.push_back(checked_mul(x.shape.dims()[i], reps[i]));
   }
   const Shape shape(dims);
@@ -68,8 +69,7 @@ void broadcast_to(OpCall& call) {
   const Operand& x = call.input(0);
   const Shape shape = call.shape(attribute_at("BroadcastTo", "shape"));
   call.check(x.shape.rank() <= shape.rank() && broadcast(call, x.shape, shape) == shape,
-             "shape {} was given, {} does not broadcast to it", shape.to_string(),
-             x.shape.to_string());
+             "shape {} was given, {} does not broadcast to it", shape, x.shape);
   const Strides from = strides_of(x), to = dense_strides(shape);
   const std::size_t added = shape.rank() - x.shape.rank();
   CopyPlan plan;
@@ -86,7 +86,7 @@ void pad(OpCall& call) {
   IntList dims;
   for (std::size_t i = 0; i < x.shape.rank(); ++i) {
     call.check(paddings[2 * i] >= 0 && paddings[2 * i + 1] >= 0,
-               "paddings {} were given, at least 0 is allowed", dims_to_string(paddings));
+               "paddings {} were given, at least 0 is allowed", paddings);
     dims.push_back(
         checked_add(checked_add(x.shape.dims()[i], paddings[2 * i]), paddings[2 * i + 1]));
   }
@@ -151,10 +151,13 @@ void check_alike(OpCall& call, std::size_t axis) {
     for (std::size_t j = 0; alike && j < first.shape.rank(); ++j) {
       alike = j == axis || each.shape.dims()[j] == first.shape.dims()[j];
     }
-    call.check(alike, "input {} is {}, the first is {}: {}", i, each.shape.to_string(),
-               first.shape.to_string(),
-               axis < kMaxRank ? fmt::format("they may differ in axis {} only", axis)
-                               : "shapes must be alike");
+    if (alike) continue;
+    if (axis == kMaxRank) {
+      call.fail("input {} is {}, the first is {}: shapes must be alike", i, each.shape,
+                first.shape);
+    }
+    call.fail("input {} is {}, the first is {}: they may differ in axis {} only", i, each.shape,
+              first.shape, axis);
   }
 }
 
@@ -252,7 +255,7 @@ void matrix_band_part(OpCall& call) {
   call.check(x.shape.rank() >= 2, "rank {} was given, at least 2 is allowed", x.shape.rank());
   for (std::size_t i = 1; i < 3; ++i) {
     call.check(elements(call.input(i).shape) == 1, "input {} has shape {}, a scalar is needed", i,
-               call.input(i).shape.to_string());
+               call.input(i).shape);
     call.convert_input(i, DType::kInt32);
   }
   call.make(x.dtype, x.shape);

@@ -218,6 +218,9 @@ class OpCall {
   }
   template <typename... Args>
   void check(bool holds, fmt::format_string<Args...> format, Args&&... args) const {
+    static_assert(
+        !(std::is_same_v<std::remove_cvref_t<Args>, std::string> || ...),
+        "a text is made whether the check holds or not: give what it is made of (ops/format.hpp)");
     if (!holds) [[unlikely]]
       fail(format, std::forward<Args>(args)...);
   }

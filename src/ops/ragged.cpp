@@ -6,6 +6,7 @@
 
 #include "ebb/base/checked.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -35,7 +36,7 @@ void gather(OpCall& call) {
     need_int32(call, i);
     const Shape& shape = call.input(i).shape;
     call.check(shape.rank() == 1 && shape.dims()[0] > 0,
-               "splits {} are {}, a vector of at least 1 is allowed", i, shape.to_string());
+               "splits {} are {}, a vector of at least 1 is allowed", i, shape);
   }
   need_int32(call, splits + 1);
   call.check(call.input(splits).shape.rank() >= 1,
@@ -56,8 +57,7 @@ void range(OpCall& call) {
     const Operand& x = call.input(i);
     call.check(x.dtype == dtype, "input {} is {}, {} as the first is allowed", i, name_of(x.dtype),
                name_of(dtype));
-    call.check(x.shape.rank() <= 1, "input {} is {}, a scalar or a vector is allowed", i,
-               x.shape.to_string());
+    call.check(x.shape.rank() <= 1, "input {} is {}, a scalar or a vector is allowed", i, x.shape);
     if (x.shape.rank() == 0) continue;
     call.check(length < 0 || length == x.shape.dims()[0],
                "starts, limits, and deltas must have the same shape: {} and {}", length,
@@ -74,7 +74,7 @@ void to_dense(OpCall& call) {
              call.inputs() - kFirst, types.size());
   need_int32(call, 0);
   call.check(call.input(0).shape.rank() <= 1, "the shape is {}, a scalar or a vector is allowed",
-             call.input(0).shape.to_string());
+             call.input(0).shape);
   call.check(call.input(1).dtype == call.input(2).dtype,
              "values are {} and the default value {}, they must be alike",
              name_of(call.input(1).dtype), name_of(call.input(2).dtype));
@@ -87,7 +87,7 @@ void to_dense(OpCall& call) {
     const Shape& shape = call.input(kFirst + i).shape;
     call.check(types[i] == 0 ? shape.elements() == 1 : shape.rank() == 1,
                "row partition {} is {}, a vector (FIRST_DIM_SIZE: one number) is allowed", i,
-               shape.to_string());
+               shape);
     call.check(types[i] != 2 || shape.dims()[0] > 0, "row partition {} has no splits, 1 is needed",
                i);
   }

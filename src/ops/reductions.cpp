@@ -7,6 +7,7 @@
 #include "ops/axes.hpp"
 #include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -151,7 +152,7 @@ void arg_extreme(OpCall& call) {
   reduced[axis] = true;
   const Shape shape = reduced_shape(x.shape, reduced, false);
   call.check(x.shape.dims()[axis] > 0 || elements(shape) == 0,
-             "axis {} of {} has no elements, at least one is needed", axis, x.shape.to_string());
+             "axis {} of {} has no elements, at least one is needed", axis, x.shape);
   if (make_if_empty(call, DType::kInt32, shape)) return;
   check_positions(call, x.shape.dims()[axis]);
   call.params(strided_params(call, reduced));
@@ -180,8 +181,7 @@ void bincount(OpCall& call) {
              "rank {} was given, 1 to {} are allowed", x.shape.rank(), most);
   call.check(size >= 0, "size {} was given, at least 0 is allowed", size);
   call.check(elements(weights.shape) == 0 || weights.shape == x.shape,
-             "weights are {}, {} or none are allowed", weights.shape.to_string(),
-             x.shape.to_string());
+             "weights are {}, {} or none are allowed", weights.shape, x.shape);
   IntList dims(x.shape.dims());
   dims[dims.size() - 1] = size;
   call.make(weights.dtype, Shape(dims));
@@ -194,8 +194,7 @@ void segment_sum(OpCall& call) {
   const std::size_t rank = ids.shape.rank();
   bool alike = rank >= 1 && rank <= x.shape.rank();
   for (std::size_t i = 0; alike && i < rank; ++i) alike = ids.shape.dims()[i] == x.shape.dims()[i];
-  call.check(alike, "segment ids are {}, the first axes of {} are needed", ids.shape.to_string(),
-             x.shape.to_string());
+  call.check(alike, "segment ids are {}, the first axes of {} are needed", ids.shape, x.shape);
   const std::int64_t segments = call.integer(kSegments);
   call.check(segments >= 0, "{} segments were given, at least 0 are allowed", segments);
   IntList dims{segments};

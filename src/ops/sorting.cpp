@@ -4,6 +4,7 @@
 #include "ebb/base/checked.hpp"
 #include "ops/axes.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -20,7 +21,7 @@ void top_k(OpCall& call) {
   const std::int64_t length = x.shape.dims()[last];
   const std::int64_t k = call.integer(attribute_at("TopK", "k"));
   call.check(k >= 0 && k <= length, "k was {}, 0 to {} are allowed for shape {}", k, length,
-             x.shape.to_string());
+             x.shape);
   if (k > 0) check_positions(call, length);
   IntList dims(x.shape.dims());
   dims[last] = k;
@@ -53,7 +54,7 @@ void search(OpCall& call, bool right) {
   call.check(sorted.shape.rank() == 2 && values.shape.rank() == 2 &&
                  sorted.shape.dims()[0] == values.shape.dims()[0],
              "shapes {} and {} were given, two matrices with as many rows are allowed",
-             sorted.shape.to_string(), values.shape.to_string());
+             sorted.shape, values.shape);
   if (!values.shape.empty()) check_positions(call, checked_add(sorted.shape.dims()[1], 1));
   call.params(SearchParams{.rows = sorted.shape.dims()[0],
                            .length = sorted.shape.dims()[1],

@@ -1,6 +1,7 @@
 // Sparse tensors: indices [n,rank], values [n], dense shape [rank]. What comes out depends on the
 // indices, so the kernels make the outputs; messages about data are in TensorFlow's words.
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -11,8 +12,7 @@ void need_int32(const OpCall& call, std::size_t input) {
 
 void need_rank(const OpCall& call, std::size_t input, std::size_t rank) {
   const Shape& shape = call.input(input).shape;
-  call.check(shape.rank() == rank, "input {} is {}, rank {} is allowed", input, shape.to_string(),
-             rank);
+  call.check(shape.rank() == rank, "input {} is {}, rank {} is allowed", input, shape, rank);
 }
 
 // indices, values, denseShape, defaultValue
@@ -29,7 +29,7 @@ void fill_empty_rows(OpCall& call) {
              indices.dims()[0], values.dims()[0]);
   call.check(indices.dims()[1] == dense.dims()[0] && dense.dims()[0] > 0,
              "indices are {} for a dense shape of rank {}, at least 1 and as many are allowed",
-             indices.to_string(), dense.dims()[0]);
+             indices, dense.dims()[0]);
   call.check(call.input(3).dtype == call.input(1).dtype,
              "the default value is {} and values are {}, they must be alike",
              name_of(call.input(3).dtype), name_of(call.input(1).dtype));
@@ -42,7 +42,7 @@ void reshape(OpCall& call) {
   need_rank(call, 1, 1);
   need_rank(call, 2, 1);
   call.check(call.input(0).shape.dims()[1] == call.input(1).shape.dims()[0],
-             "indices are {} for a shape of rank {}", call.input(0).shape.to_string(),
+             "indices are {} for a shape of rank {}", call.input(0).shape,
              call.input(1).shape.dims()[0]);
 }
 

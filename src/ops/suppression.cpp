@@ -3,6 +3,7 @@
 #include "ops/params/suppression.hpp"
 
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -21,10 +22,9 @@ void suppression(OpCall& call) {
   for (std::size_t i = 0; i < 2; ++i) {
     if (call.input(i).dtype == DType::kComplex64) call.fail_dtype(i, "a real one");
   }
-  call.check(boxes.rank() == 2 && boxes.dims()[1] == 4, "boxes are {}, [n,4] is allowed",
-             boxes.to_string());
+  call.check(boxes.rank() == 2 && boxes.dims()[1] == 4, "boxes are {}, [n,4] is allowed", boxes);
   call.check(scores.rank() == 1 && scores.dims()[0] == boxes.dims()[0],
-             "there are {} boxes, and scores of {}", boxes.dims()[0], scores.to_string());
+             "there are {} boxes, and scores of {}", boxes.dims()[0], scores);
   const std::int64_t most = call.integer(kMost);
   call.check(most >= 0, "maxOutputSize was {}, 0 and more are allowed", most);
   const double overlap = call.number(kOverlap);

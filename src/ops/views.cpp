@@ -5,6 +5,7 @@
 #include "ops/axes.hpp"
 #include "ops/copy_plan.hpp"
 #include "ops/families.hpp"
+#include "ops/format.hpp"
 #include "ops/moves.hpp"
 
 namespace ebb::ops {
@@ -59,16 +60,15 @@ void reshape(OpCall& call) {
     if (dims[i] == -1 && open == dims.size()) {
       open = i;
     } else {
-      call.check(dims[i] >= 0, "shape {} was given, one extent of -1 is allowed",
-                 dims_to_string(dims));
+      call.check(dims[i] >= 0, "shape {} was given, one extent of -1 is allowed", dims);
       known = saturating_mul(known, dims[i]);
     }
   }
   const std::int64_t total = elements(x.shape);
   if (open < dims.size()) dims[open] = known == 0 ? 0 : total / known;
   const Shape shape{std::span<const std::int64_t>(dims)};
-  call.check(elements(shape) == total, "shape {} was given for {} elements of {}",
-             dims_to_string(dims), total, x.shape.to_string());
+  call.check(elements(shape) == total, "shape {} was given for {} elements of {}", dims, total,
+             x.shape);
   if (x.dense) return view_as(call, shape, dense_strides(shape));
   if (const std::optional<Strides> strides = reshaped(x, shape)) {
     return view_as(call, shape, *strides);
@@ -131,7 +131,7 @@ void transpose(OpCall& call) {
   IntList dims;
   for (const std::int64_t axis : perm) {
     const std::size_t from = checked_axis(call, axis, x.shape.rank());
-    call.check(!seen[from], "perm {} names axis {} twice", dims_to_string(perm), from);
+    call.check(!seen[from], "perm {} names axis {} twice", perm, from);
     seen[from] = true;
     dims.push_back(x.shape.dims()[from]);
   }

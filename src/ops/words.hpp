@@ -15,8 +15,9 @@ template <typename Word>
 Word checked_word(const OpCall& call, std::size_t attribute) {
   const Attribute& given = call.spec().attributes[attribute];
   const std::int64_t position = call.integer(attribute);
-  call.check(position >= 0 && position < static_cast<std::int64_t>(given.words->size()),
-             "{} was {}, {} are allowed", given.name, position, listed(*given.words));
+  if (position < 0 || position >= static_cast<std::int64_t>(given.words->size())) {
+    call.fail("{} was {}, {} are allowed", given.name, position, listed(*given.words));
+  }
   return static_cast<Word>(position);
 }
 

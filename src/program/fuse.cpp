@@ -250,6 +250,7 @@ void make_rest(Plan& plan, std::vector<Step> steps, const ProgramOptions& option
   if (options.fuse) steps = with_chains(plan, steps);
   if (plan.overwrite) sink_update(plan, steps);
   end_slots(plan, steps);
+  if (plan.overwrite && !steps.empty()) plan.over_in_rest = overwritten(plan, steps.back());
   plan.rest = std::move(steps);
 }
 
@@ -277,6 +278,7 @@ void fuse(Plan& plan, const ProgramOptions& options) {
   if (plan.queued || updates ||
       steps.size() != plan.steps.size()) {  // each of the others leaves fewer
     end_slots(plan, steps);
+    if (updates) plan.over_in_fused = overwritten(plan, steps.back());
     plan.fused = std::move(steps);
   }
   if (options.keep && !plan.queued) make_rest(plan, before, options);

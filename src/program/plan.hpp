@@ -70,8 +70,10 @@ struct Plan {
   std::vector<KeptSlot> kept;
   std::vector<std::size_t> kept_of;  // the places in `given` that it depends on
   bool overwrite = false;            // ProgramOptions::overwrite
-  bool share = false;                // ProgramOptions::share and join
-  std::vector<Slot> slots;           // of the steps
+  // Where `fused` and `rest` end with an update: overwritten() of it.
+  std::vector<std::size_t> over_in_fused, over_in_rest;
+  bool share = false;       // ProgramOptions::share and join
+  std::vector<Slot> slots;  // of the steps
   std::vector<double> attributes;
   std::vector<Slot> outputs;
   std::size_t most_inputs = 0, most_results = 0;  // of a step

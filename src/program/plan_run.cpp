@@ -103,15 +103,15 @@ void PlanRun::run_to_end(const std::vector<Tensor>* kept, std::span<ops::OpResul
   const bool may = plan_.overwrite && !steps.empty() && &steps != &plan_.steps;
   for (std::size_t i = 0; i + (may ? 1 : 0) < steps.size(); ++i) step(steps[i]);
   if (may) {
-    if (update_in_place(steps.back(), results)) return;
+    const auto& places = &steps == &plan_.rest ? plan_.over_in_rest : plan_.over_in_fused;
+    if (update_in_place(steps.back(), places, results)) return;
     step(steps.back());
   }
   hand_out(results);
 }
 
 // Of the step's inputs: alone in their memory, but for what this run holds, which it lets go of.
-std::vector<char> PlanRun::may_write_over(const Step& update) {
-  const std::vector<std::size_t> places = overwritten(plan_, update);
+std::vector<char> PlanRun::may_write_over(std::span<const std::size_t> places) {
   std::vector<char> over(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i] == kNoPlace) continue;
@@ -124,8 +124,9 @@ std::vector<char> PlanRun::may_write_over(const Step& update) {
 }
 
 // All that can fail comes before the first element is written. False: nothing has happened.
-bool PlanRun::update_in_place(const Step& update, std::span<ops::OpResult> results) {
-  const std::vector<char> over = may_write_over(update);
+bool PlanRun::update_in_place(const Step& update, std::span<const std::size_t> places,
+                              std::span<ops::OpResult> results) {
+  const std::vector<char> over = may_write_over(places);
   if (std::ranges::find(over, 1) == over.end()) return false;
   ops::UpdateInPlace call(place_, update.op, operands_of(update),
                           plan_.attributes_in(update.attributes), over,

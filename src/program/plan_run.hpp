@@ -48,8 +48,9 @@ class PlanRun {
   void step(const Step& step);
   std::span<const Handle> operands_of(const Step& step);
   void take_results(const Step& step, std::size_t count);
-  std::vector<char> may_write_over(const Step& update);
-  bool update_in_place(const Step& update, std::span<ops::OpResult> results);
+  std::vector<char> may_write_over(std::span<const std::size_t> places);
+  bool update_in_place(const Step& update, std::span<const std::size_t> places,
+                       std::span<ops::OpResult> results);
   void check_result(const Step& step, std::size_t i) const;
 
   const Plan& plan_;

@@ -191,7 +191,11 @@ void pack_panels(const Packing& p) {
     float* to = p.to + j * p.inner + p.first * panel;
     const float* from = p.part.at + j * p.part.column;
     for (Index k = 0; k < p.rows; ++k, to += panel, from += p.part.row) {
-      for (Index i = 0; i < some; ++i) to[i] = from[i * p.part.column];
+      if (p.part.column == 1) {
+        std::copy(from, from + some, to);
+      } else {
+        for (Index i = 0; i < some; ++i) to[i] = from[i * p.part.column];
+      }
       std::fill(to + some, to + panel, 0.0F);
     }
   }

@@ -8,6 +8,7 @@
 #include "backends/cpu/element.hpp"
 #include "backends/cpu/kernels/families.hpp"
 #include "ops/axes.hpp"
+#include "ops/format.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -75,7 +76,7 @@ class ToDense {
       fits = given[i] == 1 || given[i] == dim;
     }
     call_.check(fits, "defaultValue.shape={} and flatValues.shape={} are incompatible",
-                dims_to_string(given), values().to_string());
+                call_.input(2).shape, values());
   }
 
   void find_shape() {

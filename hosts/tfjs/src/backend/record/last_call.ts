@@ -2,7 +2,7 @@
 import type { Tensor } from '@tensorflow/tfjs-core';
 import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
 import { sameShape } from '../data';
-import type { Form } from './values';
+import { type Form, isPlainObject } from './values';
 
 interface Likeness {
   dtype: Tensor['dtype'];
@@ -43,16 +43,27 @@ export class LastCall {
       case 'variable':
         return form.variable === value;
       case 'array':
+        return Array.isArray(value) && this.areLike(form.parts, value, tensors);
+      case 'object': {
+        if (!isPlainObject(value)) return false;
+        const names = Object.keys(value);
         return (
-          Array.isArray(value) &&
-          value.length === form.parts.length &&
-          form.parts.every((part, i) => this.isLike(part, value[i], tensors))
+          names.length === form.names.length &&
+          names.every((name, i) => name === form.names[i]) &&
+          this.areLike(form.parts, Object.values(value), tensors)
         );
-      case 'object':
-        return false; // names, and their order
+      }
       default:
         return isSamePlain(form.value, value);
     }
+  }
+
+  private areLike(forms: readonly Form[], values: unknown[], tensors: Tensor[]): boolean {
+    if (values.length !== forms.length) return false;
+    for (let i = 0; i < forms.length; i++) {
+      if (!this.isLike(forms[i] as Form, values[i], tensors)) return false;
+    }
+    return true;
   }
 
   private isLikeTensor(value: unknown, tensors: Tensor[]): boolean {

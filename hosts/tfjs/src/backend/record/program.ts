@@ -72,21 +72,13 @@ export class RecordedProgram {
 
   /** The function's result. Whatever is thrown, OtherValues too, everything is as it was before. */
   run(tensors: readonly Tensor[]): unknown {
-    const { backend, parts } = this;
-    const { outputs, assigned, inputs, captured } = parts;
-    const { runtime } = backend;
-    const given = tensors.map(({ dataId }) => backend.find(dataId, this.name));
-    const held = captured.map((each) => this.dataOf(each));
-    const noises = parts.noises.map((shape) => runOp(backend, 'RandomUniform', [], { shape }));
-    try {
-      runtime.begin();
-      given.forEach((data, i) => this.give(data, inputs[i] as number[]));
-      noises.forEach((data) => runtime.input(data.handle));
-      held.forEach((data, i) => this.lend(data, captured[i] as Captured));
-      runtime.programRun(parts.program, outputs.length + assigned.length + parts.guards.count);
-    } finally {
-      backend.release(...noises);
-    }
+    const { parts } = this;
+    const { outputs, assigned } = parts;
+    // Finding data may bring it here from another backend, by an operation.
+    const given = tensors.map(({ dataId }) => this.backend.find(dataId, this.name));
+    const held = parts.captured.map((each) => this.dataOf(each));
+    if (parts.noises.length === 0) this.runCore(given, held, []);
+    else this.runWithNoises(given, held);
     const datas = this.made.map((like, i) => this.dataAt(i, like));
     if (parts.guards.count > 0) this.checkLooks(datas);
     const results = this.results(datas.slice(0, outputs.length));
@@ -95,6 +87,26 @@ export class RecordedProgram {
       (optimizer as unknown as { incrementIterations(): void }).incrementIterations();
     }
     return filled(parts.form, results);
+  }
+
+  private runWithNoises(given: EbbData[], held: EbbData[]): void {
+    const { backend } = this;
+    const noises = this.parts.noises.map((shape) => runOp(backend, 'RandomUniform', [], { shape }));
+    try {
+      this.runCore(given, held, noises);
+    } finally {
+      backend.release(...noises);
+    }
+  }
+
+  private runCore(given: EbbData[], held: EbbData[], noises: EbbData[]): void {
+    const { inputs, captured, program } = this.parts;
+    const { runtime } = this.backend;
+    runtime.begin();
+    for (let i = 0; i < given.length; i++) this.give(given[i] as EbbData, inputs[i] as number[]);
+    for (const data of noises) runtime.input(data.handle);
+    for (let i = 0; i < held.length; i++) this.lend(held[i] as EbbData, captured[i] as Captured);
+    runtime.programRun(program, this.made.length);
   }
 
   /** Takes what was looked at from the end of the list; all of it ends where a value is different. */

@@ -110,14 +110,11 @@ export class Recorded {
     const without = this.whyEager(backend);
     if (without !== '') return this.eager(receiver, args, without);
     const own = backend as EbbBackend;
-    const like = this.last?.tensorsOf(own, args);
-    const tensors: Tensor[] = like ?? [];
-    const form = like === undefined ? formOf(args, tensors) : undefined;
+    const tensors = this.last?.tensorsOf(own, args) ?? this.learn(own, args);
     if (tensors.some(({ dtype }) => dtype === 'string')) {
       return this.eager(receiver, args, 'it was given a tensor of strings');
     }
-    const key =
-      form === undefined ? (this.last as LastCall).key : this.keyOfCall(own, form, tensors);
+    const key = this.keyOfCall();
     const way = this.ways.get(key);
     if (Array.isArray(way)) {
       const why = way.reduce((found, program) => found || program.outdated(), '');
@@ -130,7 +127,7 @@ export class Recorded {
     } else if (this.recorded > 0 && way === undefined) {
       this.count('other shapes, dtypes or constants');
     }
-    return this.record(own, key, form ?? formOf(args, []), tensors, receiver);
+    return this.record(own, key, formOf(args, []), tensors, receiver);
   }
 
   private whyEager(backend: unknown): string {
@@ -139,12 +136,19 @@ export class Recorded {
     return engine().isTapeOn() ? 'a gradient was taken of it' : '';
   }
 
-  private keyOfCall(backend: EbbBackend, form: Form, tensors: readonly Tensor[]): string {
-    const more = this.options.key?.();
+  /** The tensors of a call that is not like the last. */
+  private learn(backend: EbbBackend, args: unknown[]): Tensor[] {
+    const tensors: Tensor[] = [];
+    const form = formOf(args, tensors);
     const key = `${identityOf(backend)} ${keyOf(form, tensors)}`;
-    if (more !== undefined) return `${key} ${keyOf(formOf(more, []), [])}`;
-    if (this.options.key === undefined) this.last = new LastCall(backend, key, form, tensors);
-    return key;
+    this.last = new LastCall(backend, key, form, tensors);
+    return tensors;
+  }
+
+  private keyOfCall(): string {
+    const { key } = this.last as LastCall;
+    const more = this.options.key?.();
+    return more === undefined ? key : `${key} ${keyOf(formOf(more, []), [])}`;
   }
 
   private count(reason: string): void {

@@ -13,7 +13,7 @@ export type Form =
 const asTensor = (value: unknown): Tensor | undefined =>
   isTensor(value) ? (value as unknown as Tensor) : undefined;
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
