@@ -153,6 +153,15 @@ void Schedule::barrier() {
   }
 }
 
+void Schedule::fence() {
+  if (!is_under_way()) return;
+  step();
+  const Unwatched unwatched;
+  join(fenced_, clock());
+  ++clock()[here()];
+  fences_[here()] = {fenced_, stored_};
+}
+
 // ---- atomics and locks
 
 Stores& Schedule::stores_of(const void* atomic, std::uint64_t now) {
@@ -166,7 +175,10 @@ std::uint64_t Schedule::load(const void* of, std::uint64_t now, std::memory_orde
   const Unwatched unwatched;
   order = order_at(order, at);
   Stores& stores = stores_of(of, now);
-  const std::size_t most = stores.most_behind(here(), clock(), is_total(order));
+  Clock known = clock();
+  join(known, is_total(order) ? fenced_ : fences_[here()].known);
+  const std::uint64_t total_below = is_total(order) ? stored_ : fences_[here()].stored;
+  const std::size_t most = stores.most_behind(here(), known, total_below);
   const Store& read = stores.read(here(), most == 0 ? 0 : strategy_.behind(most));
   if (acquires(order)) join(clock(), read.released);
   return read.value;
@@ -198,7 +210,7 @@ void Schedule::look(const void* of, std::uint64_t now, std::memory_order order,
 
 void Schedule::add(Stores& to, std::uint64_t value, std::memory_order order, Clock passed_on) {
   if (releases(order)) join(passed_on, clock());
-  to.add({value, here(), clock()[here()], is_total(order), passed_on});
+  to.add({value, here(), clock()[here()], is_total(order), passed_on, stored_++});
   if (releases(order)) ++clock()[here()];
 }
 

@@ -101,6 +101,8 @@ class Schedule {
   bool is_under_way() const noexcept { return here() != kMostThreads; }
   // All threads know what all did.
   void barrier();
+  // std::atomic_thread_fence, seq_cst.
+  void fence();
   // For ordinary memory. The first schedule of an exploration makes what is made once in a process;
   // how that is passed on is the compiler's affair.
   void watch() noexcept { watches_ = true; }
@@ -130,6 +132,13 @@ class Schedule {
   std::array<Clock, kMostThreads + 1> clocks_{};
   std::unordered_map<const void*, Clock> released_;  // by locks
   std::map<const void*, Stores> stores_;             // of atomics
+  std::uint64_t stored_ = 0;                         // how often, in all of them
+  Clock fenced_{};                                   // what was known at fences
+  struct Fence {
+    Clock known{};  // at this and all earlier ones
+    std::uint64_t stored = 0;
+  };
+  std::array<Fence, kMostThreads + 1> fences_{};  // the last of each thread
   bool watches_ = false;
   std::uint64_t steps_ = 0;
   std::mutex mutex_;

@@ -90,6 +90,35 @@ TEST(Scheduler, KnowsWhatOnlyATotalOrderOrABarrierGives) {
   EXPECT_FALSE(one_finds_the_other(kRelaxed, false));
 }
 
+// The same where one of the two has a fence of its own, and the other an exchange and a load.
+bool one_finds_the_other(bool with_fence, std::memory_order exchange, std::memory_order load) {
+  Explorer explorer;
+  explorer.old_values = true;
+  return explorer.all(3, [&](Schedule& run) {
+    atomic<int> x{0}, y{0};
+    int seen_x = 0, seen_y = 0;
+    run.thread([&] {
+      x.exchange(1, exchange);
+      seen_y = y.load(load);
+    });
+    run.thread([&] {
+      y.store(1, kRelaxed);
+      if (with_fence) thread_barrier();
+      seen_x = x.load(kRelaxed);
+    });
+    run.start();
+    run.expect(seen_x == 1 || seen_y == 1, "neither found the other");
+  });
+}
+
+TEST(Scheduler, KnowsWhatAFenceGives) {
+  constexpr auto kTotal = std::memory_order_seq_cst;
+  EXPECT_TRUE(one_finds_the_other(true, kTotal, kTotal));
+  EXPECT_FALSE(one_finds_the_other(false, kTotal, kTotal));
+  EXPECT_FALSE(one_finds_the_other(true, std::memory_order_acq_rel, kTotal));
+  EXPECT_FALSE(one_finds_the_other(true, kTotal, std::memory_order_acquire));
+}
+
 TEST(Scheduler, FindsAnOldValueWhereNothingPassedTheNewOneOn) {
   for (const auto order : {std::memory_order_release, kRelaxed}) {
     for (const bool old_values : {false, true}) {

@@ -1,7 +1,8 @@
 // What was stored in one atomic, in its order. Who loads finds the last of it or, where nothing has
 // passed a later one on to him, one that is older: that is what a weaker memory model lets happen.
 // Nobody goes back behind what he has found before, and who asks for seq_cst does not go back behind
-// the last that was stored so.
+// the last that was stored so. A fence counts as one that asks, for all that its thread loads after it,
+// and as one that stores, for all that its thread knew before it.
 #pragma once
 
 #include <vector>
@@ -13,9 +14,10 @@ namespace ebb::schedules {
 struct Store {
   std::uint64_t value = 0;
   std::size_t by = kMostThreads;
-  std::uint32_t at = 0;  // the writer's own time
-  bool total = false;    // seq_cst
-  Clock released{};      // what it passes on
+  std::uint32_t at = 0;      // the writer's own time
+  bool total = false;        // seq_cst
+  Clock released{};          // what it passes on
+  std::uint64_t number = 0;  // among all stores of the schedule
 };
 
 class Stores {
@@ -31,10 +33,15 @@ class Stores {
     all_.push_back(store);
   }
   const Store& last() const noexcept { return all_.back(); }
-  // By how much a load may be behind.
-  std::size_t most_behind(std::size_t thread, const Clock& clock, bool total) const noexcept {
+  // By how much a load may be behind, of a thread that knows so much, and knows the seq_cst stores
+  // with a number below that.
+  std::size_t most_behind(std::size_t thread, const Clock& known,
+                          std::uint64_t total_below) const noexcept {
+    const auto is_known = [&](const Store& store) {
+      return store.at <= known[store.by] || (store.total && store.number < total_below);
+    };
     std::size_t i = all_.size() - 1;
-    while (i > seen_[thread] && all_[i].at > clock[all_[i].by] && !(total && all_[i].total)) --i;
+    while (i > seen_[thread] && !is_known(all_[i])) --i;
     return all_.size() - 1 - i;
   }
   const Store& read(std::size_t thread, std::size_t behind) noexcept {

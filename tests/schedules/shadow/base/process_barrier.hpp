@@ -8,6 +8,10 @@ namespace ebb {
 
 inline void quiet_barrier() noexcept {}
 
+inline void thread_barrier() noexcept {
+  if (schedules::Schedule* const run = schedules::Schedule::current()) run->fence();
+}
+
 [[nodiscard]] inline bool process_barrier() noexcept {
   if (schedules::Schedule* const run = schedules::Schedule::current()) run->barrier();
   return true;
