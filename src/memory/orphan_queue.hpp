@@ -1,10 +1,10 @@
 // Death notices on their way to the owner.
 //
 // Any thread pushes, also from inside a garbage collection: a push is one compare-and-swap on the
-// slot's word and one exchange on the head; it takes no lock, allocates nothing and does not retry.
-// The compare-and-swap sets `queued` only while the generation is still the one the notice names,
-// so a notice for a record that has ended is dropped, a second notice finds the bit set, and a slot
-// that ends while queued is not reused before it has been taken off here.
+// slot's mark (memory/notice_mark.hpp) and one exchange on the head; it takes no lock and allocates
+// nothing. A notice for a record that has ended is dropped, and so is a second one. A slot is here once,
+// whatever notices come, but its record may end, and the next be made there, before it is taken off:
+// who takes it off asks the mark (SlotTable::take_off).
 //
 // One thread at a time pops (the owner's lock sees to that). A producer that was interrupted
 // between its exchange and its link store leaves its node `pending`; the consumer stops there,
@@ -25,24 +25,20 @@ class OrphanQueue {
     kFirst,  // taken, and nothing was waiting before it
   };
 
-  Push push(T& slot, std::uint64_t name) noexcept {
-    return mark(slot, name) ? link(slot) : Push::kDropped;
+  // Pre: this is the queue of the table that the name is of.
+  Push push(std::uint64_t name) noexcept {
+    T* const slot = SlotSpace<T>::mark(name);
+    return slot == nullptr ? Push::kDropped : link(*slot);
   }
-  // The two steps of a push. From the first on the slot stays in its table until it is taken off
-  // the queue of that table's owner: who has marked it must link it there.
-  static bool mark(T& slot, std::uint64_t name) noexcept {
-    auto expected = static_cast<std::uint32_t>(generation_of(name) << 1);
-    return slot.word.compare_exchange_strong(expected, expected | 1u, std::memory_order_acq_rel,
-                                             std::memory_order_relaxed);
-  }
+  // The second step of a push, after SlotSpace::mark.
   Push link(T& slot) noexcept {
-    slot.link.store(pending(), std::memory_order_relaxed);
+    slot.notice_link.store(pending(), std::memory_order_relaxed);
     T* before = head_.exchange(&slot, std::memory_order_acq_rel);
-    slot.link.store(before, std::memory_order_release);
+    slot.notice_link.store(before, std::memory_order_release);
     return before == nullptr ? Push::kFirst : Push::kTaken;
   }
 
-  // Takes one slot off, or null. The slot is still `queued` and may have ended since.
+  // Takes one slot off, or null. It is still marked as queued: SlotTable::take_off comes next.
   T* pop() noexcept {
     T* slot = chain_.load(std::memory_order_relaxed);
     if (slot == nullptr) {
@@ -50,7 +46,7 @@ class OrphanQueue {
       slot = head_.exchange(nullptr, std::memory_order_acq_rel);
       chain_.store(slot, std::memory_order_relaxed);
     }
-    T* next = slot->link.load(std::memory_order_acquire);
+    T* next = slot->notice_link.load(std::memory_order_acquire);
     if (next == pending()) return nullptr;
     chain_.store(next, std::memory_order_relaxed);
     return slot;

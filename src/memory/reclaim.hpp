@@ -8,7 +8,8 @@
 // For each list and for the queue it is known since when the oldest in it waits, or longer: that is
 // the lag of whoever gives it back. What moves from the queue to a list takes its time along.
 //
-// T is a SlotHeader with a `T* waiting_prev`. Threads: notice() on any, noticed() and waiting() as
+// T is a SlotHeader with an `atomic<T*> notice_link`: the next in the queue, or the one before it in a
+// list, which is off the queue and whose further notices are dropped. Threads: notice() on any, noticed() and waiting() as
 // hints on any, everything else under the owner's lock.
 #pragma once
 
@@ -29,17 +30,18 @@ template <typename T>
 class WaitingList {
  public:
   void push(T& record, std::uint64_t since) noexcept {
-    record.waiting_prev = nullptr;
-    record.link.store(first_, std::memory_order_relaxed);
-    if (first_ != nullptr) first_->waiting_prev = &record;
+    set_before(record, nullptr);
+    record.link = first_;
+    if (first_ != nullptr) set_before(*first_, &record);
     first_ = &record;
     since_ = std::min(since_, since);
   }
   void remove(T& record) noexcept {
-    T* next = record.link.load(std::memory_order_relaxed);
-    if (next != nullptr) next->waiting_prev = record.waiting_prev;
-    if (record.waiting_prev != nullptr) {
-      record.waiting_prev->link.store(next, std::memory_order_relaxed);
+    T* const next = record.link;
+    T* const before = record.notice_link.load(std::memory_order_relaxed);
+    if (next != nullptr) set_before(*next, before);
+    if (before != nullptr) {
+      before->link = next;
     } else if ((first_ = next) == nullptr) {
       since_ = kNever;
     }
@@ -48,6 +50,10 @@ class WaitingList {
   std::uint64_t since() const noexcept { return since_; }
 
  private:
+  static void set_before(T& record, T* before) noexcept {
+    record.notice_link.store(before, std::memory_order_relaxed);
+  }
+
   T* first_ = nullptr;
   std::uint64_t since_ = kNever;
 };
@@ -65,10 +71,10 @@ class Reclaim {
   std::uint64_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
 
   // In the child of a fork, where those that were linking their notices are gone: whatever is marked
-  // and not kept has to be noticed again. Pre: no other thread.
+  // as queued has to be noticed again. Pre: no other thread.
   void forget_queue() noexcept { queue_.forget(); }
 
-  // The next record off the queue; null: none has come. It may have ended since.
+  // The next slot off the queue; null: none has come. Its record may have ended since.
   T* pop() noexcept {
     if (first_notice_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       queue_since_ = std::min(queue_since_, first_notice_.exchange(0, std::memory_order_relaxed));

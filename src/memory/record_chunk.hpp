@@ -12,8 +12,11 @@
 // among them, their floor: there all 32 begin the next time. What that skips is at most what one of
 // them was used more often than the others.
 //
+// Beside records that death notices come for lie their marks (memory/notice_mark.hpp), which stay as
+// they are when the memory of the records goes.
+//
 // Threads: the fields of a chunk are guarded by its owner's lock, in the stock by the stock's mutex;
-// `owner` and `floors` are read on any thread.
+// `owner` and `floors` are read on any thread, marks are changed on any.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +26,30 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <type_traits>
 
 #include "base/platform/platform.hpp"
+#include "base/process_barrier.hpp"
 #include "ebb/base/atomic.hpp"
 #include "ebb/memory/device.hpp"
+#include "memory/notice_mark.hpp"
 
 namespace ebb {
 
 inline constexpr std::size_t kRecordPage = 4096;
+constexpr std::size_t in_pages(std::size_t bytes) noexcept {
+  return (bytes + kRecordPage - 1) / kRecordPage * kRecordPage;  // arithmetic: of sizes of types
+}
 
 // A record that has a name.
 template <typename T>
 concept NamedRecord = requires(T record) {
   record.word;
+};
+// One that death notices come for.
+template <typename T>
+concept NoticedRecord = requires(T record) {
+  record.notice_link;
 };
 
 template <typename T, std::size_t kCount>
@@ -43,6 +57,9 @@ struct alignas(kRecordPage) RecordChunk {
   static constexpr std::size_t kRecords = kCount;
   static constexpr std::size_t kGroup = 32;                              // records with one floor
   enum class Place : std::uint8_t { kFull, kListed, kSpare, kCurrent };  // in its owner
+  struct NoMarks {};
+  using Marks = std::conditional_t<NoticedRecord<T>, std::array<NoticeMark, kCount>, NoMarks>;
+  static constexpr std::size_t kMarkBytes = NoticedRecord<T> ? in_pages(sizeof(Marks)) : 0;
 
   atomic<void*> owner{nullptr};
   RecordChunk* prev = nullptr;  // among its owner's that are listed; in the stock only `next`
@@ -53,13 +70,15 @@ struct alignas(kRecordPage) RecordChunk {
   std::uint32_t id = 0;  // of the first name: id * kCount
   DeviceId payer = 0;    // the device whose budget it counts towards; 0: none
   Place place = Place::kFull;
+  std::uint32_t looked_at = 0;  // the mark at which has_notices() begins
   std::array<atomic<std::uint32_t>, kCount / kGroup> floors{};
   alignas(kRecordPage) std::array<T, kCount> records;
+  [[no_unique_address]] alignas(kRecordPage) Marks marks{};
 
   // The chunk that a record lies in.
   static RecordChunk& of(T& record) noexcept {
     T* const first = &record - position(record);
-    static_assert(sizeof(RecordChunk) - sizeof(records) < 2 * kRecordPage);
+    static_assert(sizeof(RecordChunk) == kRecordPage + in_pages(sizeof(records)) + kMarkBytes);
     return *reinterpret_cast<RecordChunk*>(reinterpret_cast<std::byte*>(first) - kRecordPage);
   }
   static std::size_t position(const T& record) noexcept {
@@ -68,6 +87,19 @@ struct alignas(kRecordPage) RecordChunk {
     } else {
       return record.place;
     }
+  }
+  static NoticeMark& mark_of(T& record) noexcept { return of(record).marks[position(record)]; }
+  // Whether a slot of it is in the owner's orphan queue, or a notice that may still put it there is on
+  // its way. False where no record of it lives: none will be before the next is made.
+  bool has_notices() noexcept {
+    if constexpr (NoticedRecord<T>) {
+      thread_barrier();  // a notice that has not seen an end before it has set its mark
+      for (std::size_t n = 0; n < kCount; ++n) {
+        if (marks[looked_at].queued()) return true;
+        looked_at = (looked_at + 1) % kCount;
+      }
+    }
+    return false;
   }
   // Before the first use of a record by this owner. False: it has no name left.
   bool prepare(std::uint32_t i) noexcept {
@@ -108,7 +140,7 @@ class ChunkStock {
     chunk->owner.store(owner, std::memory_order_release);
     return chunk;
   }
-  // Pre: no record of it is in use.
+  // Pre: no record of it is in use, it has no notices.
   void give(Chunk& chunk) noexcept {
     std::lock_guard guard(mutex_);
     disown(chunk);

@@ -2,8 +2,8 @@
 //
 // Records are taken from one chunk, the current one, until it is full. One that is given back goes to
 // the free list of its own chunk, so that it is known when a chunk has no record in use: one such
-// chunk is kept as a spare, any other goes to the stock. So ending one allocates nothing, and making
-// one rarely does.
+// chunk is kept as a spare, any other goes to the stock, unless one of its records is in the owner's
+// orphan queue. So ending one allocates nothing, and making one rarely does.
 //
 // Threads: all under the owner's lock.
 #pragma once
@@ -50,6 +50,11 @@ class RecordPool {
   }
   // The same, and it is not used again.
   void retire(T& record) noexcept { left(Chunk::of(record)); }
+  // A record that had ended before has been taken off the orphan queue.
+  void taken_off(T& record) noexcept {
+    Chunk& chunk = Chunk::of(record);
+    if (chunk.used == 0 && chunk.place == Chunk::Place::kListed) emptied(chunk);
+  }
   // Sees to it that the next acquire() finds a record; false: there is none to be had. What it needs
   // is paid for here, so that nothing else can take it meanwhile.
   bool reserve(Device* payer) noexcept {
@@ -67,9 +72,21 @@ class RecordPool {
   std::size_t chunks() const noexcept { return chunks_; }
   std::size_t bytes() const noexcept { return chunks_ * sizeof(Chunk); }
 
-  // Gives what is idle to the stock. Pre: no record is in use.
+  // Whether a record may be in the orphan queue, or come there. Pre: no record is in use.
+  bool has_notices() noexcept {
+    for (Chunk* chunk = listed_; chunk != nullptr; chunk = chunk->next)
+      if (chunk->has_notices()) return true;
+    return (current_ != nullptr && current_->has_notices()) ||
+           (spare_ != nullptr && spare_->has_notices());
+  }
+  // Gives what is idle to the stock. Pre: no record is in use, has_notices() was false since.
   void clear() noexcept {
-    EBB_CHECK(listed_ == nullptr);
+    while (listed_ != nullptr) {
+      Chunk& chunk = *listed_;
+      EBB_CHECK(chunk.used == 0);
+      unlist(chunk);
+      give(chunk);
+    }
     for (Chunk** chunk : {&current_, &spare_}) {
       if (*chunk != nullptr) give(**chunk);
       *chunk = nullptr;
@@ -79,14 +96,14 @@ class RecordPool {
  private:
   static T* next_of(const T& record) noexcept {
     if constexpr (NamedRecord<T>) {
-      return record.link.load(std::memory_order_relaxed);
+      return record.link;
     } else {
       return record.next;
     }
   }
   static void set_next(T& record, T* next) noexcept {
     if constexpr (NamedRecord<T>) {
-      record.link.store(next, std::memory_order_relaxed);
+      record.link = next;
     } else {
       record.next = next;
     }
@@ -147,6 +164,10 @@ class RecordPool {
   }
 
   [[gnu::noinline]] void emptied(Chunk& chunk) noexcept {
+    if (spare_ != nullptr && chunk.has_notices()) {
+      if (chunk.place != Chunk::Place::kListed) list(chunk);
+      return;
+    }
     if (chunk.place == Chunk::Place::kListed) unlist(chunk);
     if (spare_ != nullptr) return give(chunk);
     spare_ = &chunk;

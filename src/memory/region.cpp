@@ -66,9 +66,7 @@ void RegionTree::drop_child(Region& child) noexcept {
 }
 
 // The name goes stale now; the slot itself is recycled by `finish`.
-void RegionTree::doom(Region& region) noexcept {
-  region.word.fetch_add(2, std::memory_order_acq_rel);
-}
+void RegionTree::doom(Region& region) noexcept { SlotTable<Region>::end(region); }
 
 void RegionTree::begin_close(Region& region) noexcept {
   EBB_ASSERT(&region != root_);
@@ -95,7 +93,7 @@ Region* RegionTree::finish(Region& doomed) noexcept {
   EBB_ASSERT(doomed.owned_count == 0 && doomed.first_child == nullptr);
   Region* above = doomed.parent;
   if (above != nullptr) drop_child(doomed);
-  regions_.recycle_ended(doomed);
+  regions_.recycle(doomed);
   return above;
 }
 

@@ -21,6 +21,7 @@
 
 #include "ebb/base/atomic.hpp"
 #include "ebb/base/check.hpp"
+#include "memory/chunk_slots.hpp"
 #include "memory/record_pool.hpp"
 
 namespace ebb {
@@ -32,23 +33,19 @@ inline constexpr std::uint32_t kLastGeneration = (1u << 29) - 1;  // odd: the la
 // What every record in a SlotTable derives from.
 template <typename T>
 struct SlotHeader {
-  // generation << 1 | queued. Only the table's owner advances the generation; only a death notice
-  // sets `queued` (see OrphanQueue), and it may do so on any thread.
-  atomic<std::uint32_t> word{0};
+  atomic<std::uint32_t> word{0};  // the generation; only the table's owner changes it
   std::uint32_t index = 0;
-  // The next free slot, or the next orphan while the slot is queued.
-  atomic<T*> link{nullptr};
+  T* link = nullptr;  // the next free slot, or what the owner links while the record lives
 
-  std::uint32_t generation() const noexcept { return word.load(std::memory_order_relaxed) >> 1; }
+  std::uint32_t generation() const noexcept { return word.load(std::memory_order_relaxed); }
   bool live() const noexcept { return (generation() & 1u) != 0; }
-  bool queued() const noexcept { return (word.load(std::memory_order_relaxed) & 1u) != 0; }
   std::uint64_t name() const noexcept {
     return std::uint64_t{generation()} << kSlotIndexBits | index;
   }
   // As the slot of that index, free, its generation not below the floor. False: none is left.
   bool prepare(std::uint32_t place, std::uint32_t floor) noexcept {
     index = place;
-    if (generation() < floor) word.store(floor << 1, std::memory_order_relaxed);
+    if (generation() < floor) word.store(floor, std::memory_order_relaxed);
     return generation() <= kLastGeneration;
   }
 };
@@ -60,7 +57,6 @@ constexpr std::uint64_t generation_of(std::uint64_t name) noexcept {
   return name >> kSlotIndexBits;
 }
 
-inline constexpr std::size_t kChunkSlots = 1024;
 inline constexpr std::size_t kMostSlotChunks = (std::size_t{1} << kSlotIndexBits) / kChunkSlots;
 
 template <typename T>
@@ -86,7 +82,7 @@ class SlotSpace {
     const Chunk* chunk = find_chunk(name);
     if (chunk == nullptr) return false;
     const std::size_t i = index_of(name) % kChunkSlots;
-    const std::uint32_t here = chunk->records[i].word.load(std::memory_order_acquire) >> 1;
+    const std::uint32_t here = chunk->records[i].word.load(std::memory_order_acquire);
     const std::uint32_t floor = chunk->floors[i / Chunk::kGroup].load(std::memory_order_acquire);
     const std::uint64_t generation = generation_of(name);
     return (generation & 1u) != 0 && generation < std::max(here, floor);
@@ -94,6 +90,35 @@ class SlotSpace {
   static SlotTable<T>* table_of(std::uint64_t name) noexcept {
     const Chunk* chunk = find_chunk(name);
     return chunk == nullptr ? nullptr : owner(*chunk);
+  }
+
+  // The first step of a death notice, on any thread: the slot that the caller has to link into the
+  // orphan queue of the table it is in (OrphanQueue), and which stays in that table until it is taken
+  // off there. Null: the name is stale, was noticed before, or another notice links the slot.
+  static T* mark(std::uint64_t name) noexcept {
+    Chunk* const chunk = find_chunk(name);
+    if (chunk == nullptr) return nullptr;
+    const std::size_t i = index_of(name) % kChunkSlots;
+    T& slot = chunk->records[i];
+    const std::uint32_t generation = slot.generation();
+    if (generation != generation_of(name) || (generation & 1u) == 0) return nullptr;
+    NoticeMark& mark = chunk->marks[i];
+    return mark.set(generation) && mark.is_of_living(slot.word, generation) ? &slot : nullptr;
+  }
+  // Whether a notice came for the record that the slot has. Under its table's lock.
+  static bool is_noticed(const T& slot) noexcept {
+    return Chunk::mark_of(const_cast<T&>(slot)).is_for(slot.generation());
+  }
+  // As if none had come. Pre: is_noticed(), off the queue.
+  static void forget_notice(T& slot) noexcept { Chunk::mark_of(slot).forget(); }
+  // In the child of a fork, on the only thread, with all locks taken: notices for slots of no table,
+  // that were on their way, will not take their marks back.
+  static void forget_marks_of_nobody() noexcept {
+    for (std::size_t c = 0; c < stock().made(); ++c) {
+      Chunk& chunk = *stock().find(c);
+      if (owner(chunk) != nullptr) continue;
+      for (NoticeMark& mark : chunk.marks) mark.forget();
+    }
   }
 
  private:
@@ -123,34 +148,34 @@ class SlotTable : SlotSpace<T>::Pool {
   T& acquire(Device* payer = nullptr) {
     T& slot = Pool::acquire(payer);
     // Released: a notice that finds the name finds the table it is in.
-    slot.word.store(slot.word.load(std::memory_order_relaxed) + 2, std::memory_order_release);
+    slot.word.store(slot.generation() + 1, std::memory_order_release);
     ++live_;
     return slot;
   }
 
-  // Makes the record's name stale. True if the slot is also free for reuse; false while a death
-  // notice still has it queued: whoever takes it off the queue calls `recycle`.
-  bool release(T& slot) noexcept {
+  // Makes the record's name stale, and the slot free for the next, whether or not it is in the orphan
+  // queue.
+  void release(T& slot) noexcept {
+    end(slot);
+    recycle(slot);
+  }
+  // The two halves of it, for a record that is needed for a while after its name is stale.
+  static void end(T& slot) noexcept {
     EBB_ASSERT(slot.live());
-    --live_;
-    const std::uint32_t before = slot.word.fetch_add(2, std::memory_order_acq_rel);
-    if ((before & 1u) != 0) return false;
-    recycle(slot);
-    return true;
+    slot.word.store(slot.generation() + 1, std::memory_order_relaxed);
   }
-  // For a record whose name was made stale (word + 2) without a release, and which is done with
-  // now.
-  void recycle_ended(T& slot) noexcept {
-    --live_;
-    recycle(slot);
-  }
-  // Puts a released slot back. Pre: not live. Clears `queued`.
   void recycle(T& slot) noexcept {
-    const std::uint32_t generation = slot.generation();
-    slot.word.store(generation << 1, std::memory_order_relaxed);
-    if (generation > kLastGeneration) [[unlikely]]
+    --live_;
+    if (slot.generation() > kLastGeneration) [[unlikely]]
       return Pool::retire(slot);
     Pool::release(slot);
+  }
+  // The slot has just been taken off the orphan queue. Whether a notice came for the record that it has
+  // now; one that had ended before is nothing to anybody.
+  bool take_off(T& slot) noexcept {
+    if (Space::Chunk::mark_of(slot).take_off(slot.generation())) return true;
+    Pool::taken_off(slot);
+    return false;
   }
 
   // The live record of that name in this table, or null.
@@ -180,6 +205,30 @@ class SlotTable : SlotSpace<T>::Pool {
   std::span<T> chunk(std::size_t i) noexcept {
     auto* chunk = Space::stock().find(i);
     return owns(*chunk) ? std::span<T>(chunk->records.data(), chunk->fresh) : std::span<T>();
+  }
+
+  // Whether a slot is in the orphan queue, or may still come there by a notice that is on its way.
+  // Pre: no record lives.
+  bool has_notices() noexcept {
+    EBB_ASSERT(live_ == 0);
+    return Pool::has_notices();
+  }
+  // In the child of a fork, on the only thread: has `relink` put each slot into the queue anew that is
+  // marked as queued. Whether the notice had come so far is not known.
+  template <typename Relink>
+  void for_each_queued(Relink&& relink) {
+    for (std::size_t c = 0; c < chunk_end(); ++c) {
+      auto& chunk = *Space::stock().find(c);
+      if (!owns(chunk)) continue;
+      for (std::size_t i = 0; i < kChunkSlots; ++i) {
+        if (!chunk.marks[i].queued()) continue;
+        if (i < chunk.fresh) {
+          relink(chunk.records[i]);
+        } else {
+          chunk.marks[i].forget();  // late, for a record of another table
+        }
+      }
+    }
   }
 
   // Gives all chunks back. Pre: no record lives, none is queued.

@@ -100,8 +100,8 @@ bool ContextBody::close(ContextId id) {
   }
   lock.unlock();
   end_root();
-  await_notices();
   lock.lock();
+  take_notices(lock);
   give_credits_back();
   host_ = nullptr;
   const std::unique_ptr<Host> host = std::move(options_.own_host);  // goes after the lock
@@ -117,19 +117,6 @@ void ContextBody::await_visitors(Lock& lock) noexcept {
   }
 }
 
-// A notice that was under way when its tensor ended still has the slot; it arrives within
-// instructions.
-void ContextBody::await_notices() noexcept {
-  while (true) {
-    {
-      Lock lock(lock_);
-      take_notices(lock);
-      if (handles_.undead() == 0) return;
-    }
-    std::this_thread::yield();
-  }
-}
-
 // Under the lock, on the only thread. Visits and a climb of others will not end.
 void ContextBody::go_on_alone() noexcept {
   lock_.forget_waiters();
@@ -138,7 +125,8 @@ void ContextBody::go_on_alone() noexcept {
   handles_.go_on_alone();
 }
 
-// Holds are let go after the context has ended, and any of them may be the last.
+// Holds are let go after the context has ended, and any of them may be the last. A notice that was under
+// way when its tensor ended still has the slot; it arrives within instructions.
 void ContextBody::retire_if_empty() noexcept {
   Lock lock(lock_);
   const auto empty = [&] {
@@ -146,7 +134,7 @@ void ContextBody::retire_if_empty() noexcept {
   };
   while (empty()) {
     take_notices(lock);
-    if (handles_.undead() == 0 && empty()) {
+    if (empty() && !handles_.has_notices()) {
       retired_ = true;
       lock.unlock();
       return ContextRegistry::instance().recycle(*this);

@@ -138,7 +138,6 @@ class ContextBody {
 
   void reopen(ContextOptions options, ContextId id);
   void await_visitors(Lock& lock) noexcept;
-  void await_notices() noexcept;
   void go_on_alone() noexcept;  // in the child of a fork
   void retire_if_empty() noexcept;
 

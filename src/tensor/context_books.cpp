@@ -170,7 +170,7 @@ void ContextBody::gather_holdings(const Device* device, By by,
   const auto look = [&](const TensorRecord& record) {
     const Storage& storage = *record.storage;
     return Seen{storage.device, by == By::kSite ? record.site : record.region->label,
-                storage.bytes / storage.tensors, record.queued()};
+                storage.bytes / storage.tensors, HandleTable::is_noticed(record)};
   };
   for_each_row<Seen>(false, look, [&](const Seen& seen) {
     if (device != nullptr && seen.device != device) return;

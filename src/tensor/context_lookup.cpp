@@ -87,7 +87,7 @@ TensorInfo ContextBody::describe(ContextId id, Handle handle) {
                   .tag = storage.block ? 0 : record.tag,
                   .region = record.region->live() ? record.region->name() : 0,
                   .site = record.site,
-                  .orphaned = record.queued()};
+                  .orphaned = HandleTable::is_noticed(record)};
   std::copy_n(record.dims.begin(), record.shape().size(), info.dims.begin());
   if (storage.block) {
     info.strides = info.dense ? dense_strides(Shape(record.shape())) : record.layout->strides;

@@ -66,11 +66,11 @@ Drained ContextBody::drain_batch(ContextId id, Scope scope, bool& more) {
   int taken = 0;
   while (!batch.full() && taken < kMostNotices && (record = handles_.orphans().pop()) != nullptr) {
     ++taken;
-    const bool ends = giving && record->live() && !record->has(TensorRecord::kHold) &&
+    if (!handles_.take_off(*record)) continue;
+    const bool ends = giving && !record->has(TensorRecord::kHold) &&
                       (scope == Scope::kAll || !record->storage->foreign());
     if (ends) {
       since = std::min(since, handles_.orphans().popped_since());
-      record->flags |= TensorRecord::kDequeued;
       end(*record, Reason::kReclaimed, batch);
     } else {
       handles_.keep(*record);

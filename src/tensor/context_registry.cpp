@@ -42,6 +42,7 @@ class ContextRegistry::Fork {
   }
   static void give_in_child() noexcept {
     for_all([](ContextBody& context) { context.go_on_alone(); });
+    HandleTable::Space::forget_marks_of_nobody();
     give();
   }
 };

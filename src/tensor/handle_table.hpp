@@ -2,8 +2,8 @@
 // becomes of the death notices that come for them.
 //
 // A record is in one of four states. In use; noticed, and in the queue; noticed, and waiting in a
-// list until it is given back; or ended. One that ends while it is in the queue is undead: its slot
-// comes free when it is taken off there.
+// list until it is given back; or ended. One that ends while its slot is in the queue leaves it there,
+// also when the slot has its next record: the notice is found to be stale when it is taken off.
 //
 // Threads: notice() on any, also inside a collection; orphans().noticed() and .waiting() as hints on
 // any; everything else under the context's lock.
@@ -26,8 +26,10 @@ class HandleTable : SlotTable<TensorRecord> {
   using SlotTable::find_ended;
   using SlotTable::has_chunk;
   using SlotTable::has_ended;
+  using SlotTable::has_notices;
   using SlotTable::live;
   using SlotTable::reserve;
+  using SlotTable::take_off;
 
   explicit HandleTable(ContextBody* context) noexcept : context_(context) {}
 
@@ -44,27 +46,20 @@ class HandleTable : SlotTable<TensorRecord> {
   }
   // Makes the name stale, whatever state the record is in.
   void end(TensorRecord& record) noexcept {
-    const bool waiting = record.has(TensorRecord::kWaiting);
-    if (waiting) orphans_.withdraw(record, record.storage->foreign());
-    if (release(record)) return;
-    if (waiting || record.has(TensorRecord::kDequeued)) {
-      recycle(record);
-    } else {
-      ++undead_;
-    }
+    if (record.has(TensorRecord::kWaiting)) orphans_.withdraw(record, record.storage->foreign());
+    release(record);
   }
 
   // The death notice. Stale names and second notices do nothing.
   static void notice(Handle handle) noexcept;
   Reclaim<TensorRecord>& orphans() noexcept { return orphans_; }
   const Reclaim<TensorRecord>& orphans() const noexcept { return orphans_; }
-  // A record just taken off the queue that is not given back now.
+  static bool is_noticed(const TensorRecord& record) noexcept { return Space::is_noticed(record); }
+  // A record just taken off the queue, and noticed, that is not given back now.
   void keep(TensorRecord& record) noexcept;
   // Takes those off the queue that are there, so many at most, and keeps them. True: there may be
   // more.
   bool take_notices(int most) noexcept;
-  // Ended while in the queue.
-  std::uint64_t undead() const noexcept { return undead_; }
   // In the child of a fork, on the only thread. The threads that are gone may have been between
   // marking a record and linking it, so the queue is made anew of what is marked.
   void go_on_alone() noexcept;
@@ -72,7 +67,6 @@ class HandleTable : SlotTable<TensorRecord> {
  private:
   ContextBody* const context_;
   Reclaim<TensorRecord> orphans_;
-  std::uint64_t undead_ = 0;
 };
 
 }  // namespace ebb

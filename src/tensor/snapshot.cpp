@@ -194,7 +194,7 @@ class SnapshotWriter {
         .region = region == nullptr ? 0 : region->name(),
         .site = record.site,
         .foreign = storage.foreign(),
-        .orphaned = record.queued(),
+        .orphaned = HandleTable::is_noticed(record),
         .unwatched = record.has(TensorRecord::kUnwatched),
         .hold = hold};
   }

@@ -21,8 +21,7 @@ struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
     kHold = 1,       // not a tensor: a reference that a host holds by name
     kUnwatched = 2,  // no death notice will come
     kWaiting = 4,    // noticed, and in one of the context's waiting lists
-    kDequeued = 8,   // noticed, off the queue, and about to end
-    kStrided = 16,   // not dense: `layout` says where its elements lie
+    kStrided = 8,    // not dense: `layout` says where its elements lie
   };
 
   Storage* storage = nullptr;
@@ -36,7 +35,8 @@ struct alignas(64) TensorRecord : SlotHeader<TensorRecord>, Owned {
     std::uint64_t tag = 0;  // foreign: the host's name. Ebb's own: the view's byte offset
     StridedLayout* layout;  // strided: from the context's arena, back there when the tensor ends
   };
-  TensorRecord* waiting_prev = nullptr;  // in a waiting list; `link` is the next
+  // The next in the orphan queue; in a waiting list the one before it (`link` is the next).
+  atomic<TensorRecord*> notice_link{nullptr};
 
   bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
   std::span<const std::int64_t> shape() const noexcept {

@@ -8,7 +8,9 @@
 namespace ebb::schedules {
 namespace {
 
-struct Record : SlotHeader<Record> {};
+struct Record : SlotHeader<Record> {
+  atomic<Record*> notice_link{nullptr};
+};
 
 using Table = SlotTable<Record>;
 using Queue = OrphanQueue<Record>;
@@ -25,10 +27,7 @@ struct World {
     const std::lock_guard guard(lock);
     return table.acquire().name();
   }
-  Queue::Push notice(std::uint64_t name) {
-    Record* const slot = SlotSpace<Record>::find_slot(name);
-    return queue.push(*slot, name);
-  }
+  Queue::Push notice(std::uint64_t name) { return queue.push(name); }
   bool end(std::uint64_t name) {
     const std::lock_guard guard(lock);
     Record* const slot = table.find(name);
@@ -48,13 +47,9 @@ struct World {
   void drain() {
     const std::lock_guard guard(lock);
     while (Record* const slot = queue.pop()) {
-      if (slot->live()) {
-        ++drained;
-        slot->word.fetch_add(2, std::memory_order_acq_rel);
-        table.recycle_ended(*slot);
-      } else {
-        table.recycle(*slot);
-      }
+      if (!table.take_off(*slot)) continue;
+      ++drained;
+      table.release(*slot);
     }
   }
 };
@@ -116,6 +111,52 @@ TEST(OrphanSchedules, ANoticeNeverEndsTheNextRecord) {
   });
 }
 
+// The slot has its next record while it is in the queue for the first, or on its way there, and a notice
+// comes for that one too: it is taken off once for each that was in time, and never lost.
+TEST(OrphanSchedules, ANoticeForTheNextRecordInASlotThatIsQueuedCounts) {
+  explore("notice, end, make again and notice that", [](Schedule& run) {
+    const auto made = std::make_unique<World>();
+    World& world = *made;
+    const std::uint64_t a = world.make();
+    run.thread([&] { world.notice(a); });
+    run.thread([&] {
+      world.end(a);
+      world.notice(world.make());
+    });
+    run.thread([&] { world.drain(); });
+    run.start();
+    world.drain();
+    run.expect(world.drained + world.ended == 2, "each record ended once");
+    run.expect(world.table.live() == 0, "a notice was lost");
+    run.expect(!world.queue.noticed() && !world.table.has_notices(), "something is left");
+  });
+}
+
+// The same three times over, by guesses of names that are yet to come.
+TEST(OrphanSchedules, NoticesThatAreLateForOneRecordAndEarlyForTheNext) {
+  explore("guesses, end, make again and notice that", [](Schedule& run) {
+    const auto made = std::make_unique<World>();
+    World& world = *made;
+    const std::uint64_t a = world.make();
+    std::array<std::uint64_t, 2> next{};
+    const auto guess = [&](std::uint64_t times) {
+      world.notice(a + (times << (kSlotIndexBits + 1)));
+    };
+    run.thread([&] { guess(0), guess(1); });
+    run.thread([&] { guess(1), guess(2); });
+    run.thread([&] {
+      world.end(a);
+      for (std::uint64_t& name : next) world.end(name = world.make());
+      world.drain();
+    });
+    run.start();
+    world.drain();
+    run.expect(world.drained + world.ended == 3, "each record ended once");
+    run.expect(world.table.live() == 0, "a record is left");
+    run.expect(!world.queue.noticed() && !world.table.has_notices(), "something is left");
+  });
+}
+
 // Two contexts, whose tables take chunks from one stock.
 struct Neighbour : World {
   struct Named : Table {
@@ -123,7 +164,7 @@ struct Neighbour : World {
     Neighbour& owner;
   };
   Named records{*this};
-  int undead = 0;
+  int drained = 0;
   bool astray = false;
 
   std::uint64_t make() {
@@ -133,28 +174,27 @@ struct Neighbour : World {
   // As ContextBody::orphan: whose the record is, is known once it is marked.
   static void notice(std::uint64_t name) {
     using Space = SlotSpace<Record>;
-    Record* const slot = Space::find_slot(name);
-    if (slot == nullptr || Space::table_of(name) == nullptr || !Queue::mark(*slot, name)) return;
-    static_cast<Named*>(Space::table_of(name))->owner.queue.link(*slot);
+    Record* const slot = Space::mark(name);
+    if (slot != nullptr) static_cast<Named*>(Space::table_of(name))->owner.queue.link(*slot);
   }
   void end(std::uint64_t name) {
     const std::lock_guard guard(lock);
     Record* const slot = records.find(name);
-    if (slot != nullptr && !records.release(*slot)) ++undead;
-    if (records.live() == 0 && undead == 0) records.clear();  // the chunk is anybody's now
+    if (slot != nullptr) records.release(*slot);
+  }
+  // The chunk is anybody's then.
+  void give_away() {
+    const std::lock_guard guard(lock);
+    if (records.live() == 0 && !records.has_notices()) records.clear();
   }
   void drain() {
     const std::lock_guard guard(lock);
     while (Record* const slot = queue.pop()) {
       astray |= SlotSpace<Record>::table_of(slot->name()) != &records;
       if (astray) return;
-      if (slot->live()) {
-        slot->word.fetch_add(2, std::memory_order_acq_rel);
-        records.recycle_ended(*slot);
-      } else {
-        --undead;
-        records.recycle(*slot);
-      }
+      if (!records.take_off(*slot)) continue;
+      ++drained;
+      records.release(*slot);
     }
   }
 };
@@ -171,6 +211,7 @@ TEST(OrphanSchedules, ANoticeFindsTheContextAlsoWhenAChunkChangesHands) {
     run.thread([&] { Neighbour::notice(name); });
     run.thread([&] {
       first.end(name);
+      first.give_away();
       next = second.make();
     });
     run.thread([&] { Neighbour::notice(guess); });
@@ -180,10 +221,35 @@ TEST(OrphanSchedules, ANoticeFindsTheContextAlsoWhenAChunkChangesHands) {
     run.expect(!first.astray && !second.astray, "a notice reached the wrong context");
     run.expect(next != name, "no name comes twice");
     run.expect(first.records.find(name) == nullptr, "the first record has ended");
-    run.expect(first.undead == 0 && second.undead == 0, "a slot was lost");
     run.expect(next == guess || second.records.find(next) != nullptr, "the second one lives");
     second.end(next);
     run.expect(first.records.live() + second.records.live() == 0, "a record is left");
+  });
+}
+
+// The last record of a chunk ends, where the table has a spare: so the chunk goes, unless a notice is
+// about to queue the slot. Who has it next finds its own notice in its own queue.
+TEST(OrphanSchedules, AnEmptyChunkGoesOnlyWhereNoneOfItsSlotsIsQueued) {
+  explore("notice, the end of a chunk, and a notice for its next record", [](Schedule& run) {
+    const auto made = std::make_unique<std::array<Neighbour, 2>>();
+    auto& [first, second] = *made;
+    std::vector<std::uint64_t> names(3 * kChunkSlots);
+    for (std::uint64_t& name : names) name = first.make();
+    for (std::size_t i = 1; i < names.size(); ++i) first.end(names[i]);
+    run.thread([&] { Neighbour::notice(names[0]); });
+    run.thread([&] {
+      first.end(names[0]);
+      Neighbour::notice(second.make());
+    });
+    run.start();
+    first.drain();
+    second.drain();
+    run.expect(!first.astray && !second.astray, "a notice reached the wrong context");
+    run.expect(second.drained == 1, "a notice was lost");
+    run.expect(first.records.live() + second.records.live() == 0, "a record is left");
+    run.expect(!first.records.has_notices() && !second.records.has_notices(), "a mark is left");
+    first.give_away();
+    run.expect(first.records.chunks() == 0, "a chunk was not given back");
   });
 }
 
@@ -234,8 +300,9 @@ TEST(OrphanSchedules, ANoticePassesOnWhatWasWrittenBefore) {
     });
     run.start();
     run.expect(read == 0 || read == 7, "read before it was written");
-    world.queue.pop();
-    world.table.recycle_ended(*SlotSpace<Record>::find_slot(a));
+    while (world.queue.pop() != nullptr) {
+    }
+    world.end(a);
   });
 }
 

@@ -6,7 +6,7 @@ namespace ebb {
 namespace {
 
 struct Note : SlotHeader<Note> {
-  Note* waiting_prev = nullptr;
+  atomic<Note*> notice_link{nullptr};
 };
 
 TEST(WaitingListTest, WaitsSinceTheOldestCame) {

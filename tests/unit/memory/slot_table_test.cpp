@@ -12,6 +12,7 @@ namespace ebb {
 namespace {
 
 struct Item : SlotHeader<Item> {
+  atomic<Item*> notice_link{nullptr};
   int value = 0;
 };
 using Table = SlotTable<Item>;
@@ -19,7 +20,7 @@ using Space = SlotSpace<Item>;
 constexpr std::size_t kChunk = kChunkSlots;
 
 // As if the slot had lived so often that its next record is its last.
-void age(Item& slot) { slot.word.store((kLastGeneration - 1) << 1); }
+void age(Item& slot) { slot.word.store(kLastGeneration - 1); }
 
 std::vector<Item*> fill(Table& table, std::size_t count) {
   std::vector<Item*> slots;
@@ -45,7 +46,7 @@ TEST(SlotTable, AStaleNameIsDetectedAlsoWhenTheSlotIsUsedAgain) {
   Table table;
   Item& item = table.acquire();
   const std::uint64_t name = item.name();
-  EXPECT_TRUE(table.release(item));
+  table.release(item);
   EXPECT_EQ(table.find(name), nullptr);
   EXPECT_TRUE(table.has_ended(name));
   Item& again = table.acquire();
@@ -153,22 +154,120 @@ TEST(SlotTable, TablesDoNotFindEachOthersRecords) {
   b.release(of_b);
 }
 
-TEST(SlotTable, AQueuedSlotWaitsForItsRecycling) {
+TEST(SlotTable, ASlotThatIsQueuedIsUsedAgain) {
   Table table;
   Item& item = table.acquire();
   const std::uint64_t name = item.name();
-  item.word.fetch_or(1);
-  EXPECT_TRUE(item.queued());
+  EXPECT_EQ(Space::mark(name), &item);
+  EXPECT_TRUE(Space::is_noticed(item));
   EXPECT_EQ(table.find(name), &item);  // a notice does not make it stale
-  EXPECT_FALSE(table.release(item));
-  EXPECT_EQ(table.find(name), nullptr);
-  Item& other = table.acquire();
-  EXPECT_NE(&other, &item);
-  table.recycle(item);
-  EXPECT_FALSE(item.queued());
-  EXPECT_EQ(&table.acquire(), &item);
-  table.release(other);
   table.release(item);
+  EXPECT_EQ(table.find(name), nullptr);
+  EXPECT_EQ(&table.acquire(), &item);
+  EXPECT_FALSE(Space::is_noticed(item));
+  EXPECT_EQ(Space::mark(item.name()), nullptr) << "the slot is on its way already";
+  EXPECT_TRUE(Space::is_noticed(item));
+  EXPECT_TRUE(table.take_off(item)) << "and both notices arrive with it";
+  table.release(item);
+  EXPECT_FALSE(table.has_notices());
+}
+
+TEST(SlotTable, ANoticeOfAnEndedRecordSaysNothingOfTheNext) {
+  Table table;
+  Item& item = table.acquire();
+  EXPECT_EQ(Space::mark(item.name()), &item);
+  table.release(item);
+  EXPECT_TRUE(table.has_notices());
+  EXPECT_EQ(&table.acquire(), &item);
+  EXPECT_FALSE(table.take_off(item));
+  EXPECT_EQ(Space::mark(item.name()), &item) << "it is not queued any more";
+  EXPECT_TRUE(table.take_off(item));
+  EXPECT_EQ(Space::mark(item.name()), nullptr) << "noticed before";
+  Space::forget_notice(item);
+  EXPECT_FALSE(Space::is_noticed(item));
+  table.release(item);
+  EXPECT_FALSE(table.has_notices());
+}
+
+// ---- chunks with slots that are queued
+
+TEST(SlotTable, AChunkWithAQueuedSlotStaysUntilThatIsTakenOff) {
+  Table table;
+  const auto slots = fill(table, 6 * kChunk);
+  std::vector<Item*> queued;
+  // Not in the first one, which is the spare then; slots that other tests have worn out do not count.
+  for (const std::size_t i : {kChunk + 40, 2 * kChunk - 40, 2 * kChunk + 40}) {
+    queued.push_back(slots[i]);
+    ASSERT_EQ(Space::mark(slots[i]->name()), slots[i]);
+  }
+  empty(table, slots);
+  EXPECT_EQ(table.chunks(), 4u) << "current, spare and two with queued slots";
+  EXPECT_EQ(Space::table_of(queued[0]->name()), &table);
+  EXPECT_FALSE(table.take_off(*queued[0]));
+  EXPECT_EQ(table.chunks(), 4u) << "another one is in that chunk";
+  EXPECT_FALSE(table.take_off(*queued[1]));
+  EXPECT_EQ(table.chunks(), 3u);
+  EXPECT_TRUE(table.has_notices());
+  EXPECT_FALSE(table.take_off(*queued[2]));
+  EXPECT_EQ(table.chunks(), 2u);
+  EXPECT_FALSE(table.has_notices());
+}
+
+TEST(SlotTable, AChunkThatStaysForAQueuedSlotIsUsedAgain) {
+  Table table;
+  auto slots = fill(table, 4 * kChunk);
+  Item& queued = *slots[kChunk + 40];
+  ASSERT_EQ(Space::mark(queued.name()), &queued);
+  empty(table, slots);
+  ASSERT_EQ(table.chunks(), 3u);
+  slots = fill(table, 3 * kChunk - 24);  // slots that other tests have worn out do not count
+  EXPECT_EQ(table.chunks(), 3u);
+  EXPECT_FALSE(table.take_off(queued));
+  EXPECT_EQ(table.chunks(), 3u) << "there are records in it";
+  empty(table, slots);
+  EXPECT_LE(table.chunks(), 2u);
+}
+
+// In the child of a fork: what was on its way to a slot of another table's, or of nobody's, never comes.
+TEST(SlotTable, MarksThatNobodyTakesBackAreForgotten) {
+  std::uint64_t name = 0;
+  {
+    Table table;
+    Item& item = table.acquire();
+    name = item.name();
+    ASSERT_EQ(Space::mark(name), &item);
+    table.release(item);
+    table.clear();  // as if the mark had come later
+  }
+  ASSERT_EQ(Space::table_of(name), nullptr);
+  Space::forget_marks_of_nobody();
+  Table next;
+  const auto slots = fill(next, kChunk - 8);
+  int relinked = 0;
+  next.for_each_queued([&](Item&) { ++relinked; });
+  EXPECT_EQ(relinked, 0);
+  ASSERT_EQ(Space::mark(slots[0]->name()), slots[0]);
+  next.for_each_queued([&](Item& slot) { relinked += &slot == slots[0] ? 1 : 100; });
+  EXPECT_EQ(relinked, 1);
+  empty(next, slots);
+  EXPECT_FALSE(next.take_off(*slots[0]));
+}
+
+TEST(SlotTable, AMarkOfAnEarlierTableOnASlotThatIsNotUsedYetIsForgotten) {
+  Table table;
+  std::uint64_t name = 0;
+  {
+    Table before;
+    const auto slots = fill(before, kChunk - 8);
+    name = slots.back()->name();
+    ASSERT_NE(Space::mark(name), nullptr);
+    empty(before, slots);
+  }
+  Item& first = table.acquire();
+  ASSERT_EQ(Space::table_of(name), &table);
+  table.for_each_queued([](Item&) { ADD_FAILURE(); });
+  table.release(first);
+  EXPECT_FALSE(table.has_notices());
 }
 
 // ---- chunks that are idle
@@ -283,8 +382,7 @@ TEST(SlotTable, ANoticeThatComesLateChangesNothing) {
     for (const Item* slot : slots) names.push_back(slot->name());
     empty(table, slots);
     for (const std::uint64_t name : names) {
-      auto expected = static_cast<std::uint32_t>(generation_of(name) << 1);
-      EXPECT_FALSE(Space::find_slot(name)->word.compare_exchange_strong(expected, expected | 1u));
+      EXPECT_EQ(Space::mark(name), nullptr);
     }
   });
 }

@@ -16,7 +16,7 @@ class HandleTableTest : public testing::Test {
       if (record->live()) table.end(*record);
     }
     EXPECT_EQ(table.live(), 0u);
-    EXPECT_EQ(table.undead(), 0u);
+    EXPECT_FALSE(table.has_notices());
   }
 
   TensorRecord& make(Storage& storage) {
@@ -32,12 +32,6 @@ class HandleTableTest : public testing::Test {
     record.flags = TensorRecord::kHold;
     return record;
   }
-  // What a drain does with what it gives back.
-  void end_popped(TensorRecord& record) {
-    record.flags |= TensorRecord::kDequeued;
-    table.end(record);
-  }
-
   std::byte memory{};
   Storage own, foreign;
   HandleTable table{nullptr};
@@ -101,14 +95,15 @@ TEST_F(HandleTableTest, StaleForgedAndSecondNoticesDoNothing) {
 TEST_F(HandleTableTest, TheLastRecordOfASlotIsNoticedToo) {
   TensorRecord& slot = make();
   table.end(slot);
-  slot.word.store((kLastGeneration - 1) << 1);
+  slot.word.store(kLastGeneration - 1);
   TensorRecord& last = make();
   ASSERT_EQ(&last, &slot);
   ASSERT_EQ(last.generation(), kLastGeneration);
   HandleTable::notice(last.name());
-  EXPECT_TRUE(last.queued());
+  EXPECT_TRUE(HandleTable::is_noticed(last));
   EXPECT_EQ(table.orphans().pop(), &last);
-  end_popped(last);
+  EXPECT_TRUE(table.take_off(last));
+  table.end(last);
 }
 
 TEST_F(HandleTableTest, ANoticeForAHoldIsForgotten) {
@@ -116,22 +111,35 @@ TEST_F(HandleTableTest, ANoticeForAHoldIsForgotten) {
   HandleTable::notice(held.name());
   table.take_notices(10);
   EXPECT_EQ(table.orphans().waiting(), 0u);
-  EXPECT_FALSE(held.queued());
+  EXPECT_FALSE(HandleTable::is_noticed(held));
   EXPECT_TRUE(held.live());
 }
 
-TEST_F(HandleTableTest, OneThatEndsInTheQueueIsUndeadUntilItIsTakenOff) {
+TEST_F(HandleTableTest, OneThatEndsInTheQueueLeavesItsSlotToTheNext) {
   TensorRecord& record = make();
   const Handle name = record.name();
   HandleTable::notice(name);
   table.end(record);
   EXPECT_EQ(table.find(name), nullptr);
-  EXPECT_EQ(table.undead(), 1u);
-  EXPECT_NE(&make(), &record) << "its slot is not free";
-  table.take_notices(10);
-  EXPECT_EQ(table.undead(), 0u);
-  EXPECT_EQ(table.orphans().waiting(), 0u);
   EXPECT_EQ(&make(), &record);
+  EXPECT_FALSE(HandleTable::is_noticed(record));
+  table.take_notices(10);
+  EXPECT_EQ(table.orphans().waiting(), 0u) << "the notice was the first one's";
+  HandleTable::notice(record.name());
+  table.take_notices(10);
+  EXPECT_EQ(table.orphans().first_kept(false), &record);
+}
+
+TEST_F(HandleTableTest, TheNextInASlotThatIsQueuedIsNoticedToo) {
+  TensorRecord& record = make();
+  HandleTable::notice(record.name());
+  table.end(record);
+  ASSERT_EQ(&make(), &record);
+  HandleTable::notice(record.name());
+  EXPECT_TRUE(HandleTable::is_noticed(record));
+  EXPECT_FALSE(table.take_notices(10));
+  EXPECT_EQ(table.orphans().waiting(), 1u);
+  EXPECT_FALSE(table.orphans().noticed()) << "it was there once";
 }
 
 TEST_F(HandleTableTest, OneThatEndsWhileItWaitsIsTakenOutOfItsList) {
@@ -142,7 +150,6 @@ TEST_F(HandleTableTest, OneThatEndsWhileItWaitsIsTakenOutOfItsList) {
   table.end(first);
   EXPECT_EQ(table.orphans().waiting(), 1u);
   EXPECT_EQ(table.orphans().first_kept(false), &second);
-  EXPECT_EQ(table.undead(), 0u);
 }
 
 TEST_F(HandleTableTest, OneThatIsGivenBackFromTheQueueIsFreeAtOnce) {
@@ -150,8 +157,8 @@ TEST_F(HandleTableTest, OneThatIsGivenBackFromTheQueueIsFreeAtOnce) {
   HandleTable::notice(record.name());
   TensorRecord* popped = table.orphans().pop();
   ASSERT_EQ(popped, &record);
-  end_popped(*popped);
-  EXPECT_EQ(table.undead(), 0u);
+  EXPECT_TRUE(table.take_off(*popped));
+  table.end(*popped);
   EXPECT_EQ(&make(), &record);
 }
 
@@ -166,13 +173,12 @@ TEST_F(HandleTableTest, GoingOnAloneFindsNoticesThatWereUnderWay) {
   HandleTable::notice(ended.name());
   table.end(ended);
   HandleTable::notice(between.name());
-  between.link.store(reinterpret_cast<TensorRecord*>(std::uintptr_t{1}));  // its link is missing
-  ASSERT_TRUE(OrphanQueue<TensorRecord>::mark(marked, marked.name()));
+  between.notice_link.store(reinterpret_cast<TensorRecord*>(std::uintptr_t{1}));  // is missing
+  ASSERT_EQ(HandleTable::Space::mark(marked.name()), &marked);
   ASSERT_EQ(table.orphans().pop(), nullptr);
   table.go_on_alone();
   EXPECT_FALSE(table.take_notices(10));
   EXPECT_EQ(table.orphans().waiting(), 4u);
-  EXPECT_EQ(table.undead(), 0u);
   EXPECT_FALSE(table.orphans().noticed());
 }
 
