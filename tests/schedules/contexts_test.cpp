@@ -160,6 +160,29 @@ TEST(ContextSchedules, ANoticeMayComeWhileItsContextEnds) {
       kPreemptions);
 }
 
+// The slot goes on to the next context only when no notice has it in hand any more.
+TEST(ContextSchedules, ANoticeForTheNextContextArrivesWhateverCameLate) {
+  explore(
+      "a notice, an end, and a notice in the context that is made",
+      [](Schedule& run) {
+        WatchedHost host(run), other(run);
+        ContextPtr context = Context::create({.name = "noticed", .host = &host});
+        const Handle handle = context->adopt(spec_of(1));
+        ContextPtr next;
+        run.thread([&] { Context::orphan(handle); });
+        run.thread([&] {
+          context.reset();
+          next = Context::create({.name = "next", .host = &other});
+          Context::orphan(next->adopt(spec_of(2)));
+        });
+        run.start();
+        const MemoryReading reading = next->memory();
+        run.expect(reading.books.live == 1 && reading.orphans == 1, "a notice was lost");
+        balance(run);
+      },
+      kPreemptions);
+}
+
 TEST(ContextSchedules, AHostIsLeftAloneWhenItsContextHasEnded) {
   explore(
       "a collection while its context ends",

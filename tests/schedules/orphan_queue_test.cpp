@@ -306,5 +306,33 @@ TEST(OrphanSchedules, ANoticePassesOnWhatWasWrittenBefore) {
   });
 }
 
+// The same where the slot is queued by the notice of the record before.
+TEST(OrphanSchedules, ANoticeThatAnotherLinksPassesOnWhatWasWrittenBefore) {
+  explore("a notice that carries something, linked by another", [](Schedule& run) {
+    const auto made = std::make_unique<World>();
+    World& world = *made;
+    const std::uint64_t a = world.make();
+    const std::uint64_t b = a + (std::uint64_t{2} << kSlotIndexBits);
+    Plain<int> written;
+    int read = 7;
+    run.thread([&] { world.notice(a); });
+    run.thread([&] {
+      written.set(7);
+      world.notice(b);
+    });
+    run.thread([&] {
+      world.end(a);
+      world.make();
+      const std::lock_guard guard(world.lock);
+      Record* const slot = world.queue.pop();
+      if (slot != nullptr && world.table.take_off(*slot)) read = written.get();
+    });
+    run.start();
+    run.expect(read == 7, "read before it was written");
+    world.drain();
+    world.end(b);
+  });
+}
+
 }  // namespace
 }  // namespace ebb::schedules

@@ -172,6 +172,14 @@ TEST(SlotTable, ASlotThatIsQueuedIsUsedAgain) {
   EXPECT_FALSE(table.has_notices());
 }
 
+TEST(SlotTable, NothingIsMarkedByTheNameOfAFreeSlot) {
+  Table table;
+  Item& item = table.acquire();
+  table.release(item);
+  EXPECT_EQ(Space::mark(item.name()), nullptr);  // as if it had a name
+  EXPECT_FALSE(table.has_notices());
+}
+
 TEST(SlotTable, ANoticeOfAnEndedRecordSaysNothingOfTheNext) {
   Table table;
   Item& item = table.acquire();
