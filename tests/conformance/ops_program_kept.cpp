@@ -179,7 +179,7 @@ TEST_F(KeptPrograms, MakeOnceWhatTheWeightsDecide) {
 TEST_F(KeptPrograms, HoldNoWeights) {
   const auto f = [](const Tensors& x) -> Tensors { return {ops::batch_mat_mul(x[0], x[1])}; };
   Tensors given{numbers({8, 64}, 1), numbers({64, 64}, 2)};
-  const Program program = recorded(given, f, {.variables = 1, .keep = true});
+  const Program program = recorded(given, f, {.graphs = false, .variables = 1, .keep = true});
   const auto live = [&] { return context_.memory().books.live; };
   const auto before = live();
   for (int i = 0; i < 3; ++i) expect_near(run(program, given), f(given));

@@ -122,11 +122,15 @@ TEST_F(OverwrittenPrograms, LeaveOldValuesToWhoHasThem) {
     const Tensor part = ops::slice(world.variables[3].value(), {2}, {9});
     const StorageRef held = context_.hold(world.variables[4].value().handle());
     const auto copied = bits(copy), sliced = bits(part);
-    const std::vector<std::byte> bytes(held.data().begin(), held.data().end());
+    const bool readable = !is_queued();  // by the host, as it lies
+    const std::vector<std::byte> bytes =
+        readable ? std::vector(held.data().begin(), held.data().end()) : std::vector<std::byte>();
     static_cast<void>(fast(x));
     EXPECT_EQ(bits(copy), copied);
     EXPECT_EQ(bits(part), sliced);
-    EXPECT_TRUE(std::ranges::equal(held.data(), bytes));
+    if (readable) {
+      EXPECT_TRUE(std::ranges::equal(held.data(), bytes));
+    }
     EXPECT_NE(bits(world.variables[2].value()), copied);
   }
 }
