@@ -9,7 +9,7 @@ namespace {
 
 // What a view may keep alive at most, in its own sizes: a small part of a large tensor is copied.
 // Where the memory is captured, it stays anyway, and may be some more than was asked for.
-constexpr std::uint64_t kMostKept = 4, kMostCaptured = 8;
+constexpr std::uint64_t kMostKept = 4, kMostCaptured = 64;
 
 // Between neighbours along the last axis that has some.
 std::int64_t inner_step(const Shape& shape, const Strides& strides) {
