@@ -32,12 +32,25 @@ With with_of(const Call& call, const ops::Epilogue& epilogue, std::int64_t runs)
   return aligned && is_per_column(epilogue.bias, result) ? With::kBias : With::kNothing;
 }
 
+// What small products can do while they write; false: they cannot.
+bool finish_of(const Call& call, const ops::Epilogue& epilogue, Finish& finish) {
+  if (epilogue.activation == ops::Activation::kPrelu) return false;
+  finish.activation = epilogue.activation;
+  finish.alpha = epilogue.alpha;
+  if (!epilogue.bias.given) return true;
+  const ebb_cuda_tensor& result = call.output(0);
+  const bool whole = is_whole(epilogue.bias, result);
+  (whole ? finish.addend : finish.bias) = call.in<float>(2);
+  return whole || is_per_column(epilogue.bias, result);
+}
+
 // True: bias or addend are in the result.
 bool multiply(Call& call, ProductRun run, With with) {
   if (run.dtype == DType::kInt32) {
     multiply_by_tiles(call, run);
     return false;
   }
+  if (multiply_small(call, run, {})) return false;
   if (multiply_by_cublas(call, run)) return with != With::kNothing;
   run.bias = run.addend = nullptr;
   if (with != With::kNothing && multiply_by_cublas(call, run)) return false;
@@ -57,6 +70,11 @@ void product(Call& call) {
     return;
   }
   const ProductRuns runs(p, as_it_lies(call.input(0)), as_it_lies(call.input(1)), out);
+  Finish finish;
+  if (runs.size() == 1 && dtype == DType::kFloat32 && finish_of(call, p.epilogue, finish) &&
+      multiply_small(call, runs.at(0), finish)) {
+    return;
+  }
   const With with = with_of(call, p.epilogue, runs.size());
   bool done = false;
   for (std::int64_t i = 0; i < runs.size(); ++i) {
