@@ -4,6 +4,7 @@
 
 #include "ops/axes.hpp"
 #include "ops/format.hpp"
+#include "ops/normed.hpp"
 #include "ops/packed.hpp"
 
 namespace ebb::ops {
@@ -100,6 +101,7 @@ constexpr OpSpec kNormFactorsSpec{.id = kNormFactors,
 }  // namespace
 
 const OpSpec* find_program_op(OpId op) noexcept {
+  if (op >= kOpIdLimit) return find_normed_op(op);
   return op == kChain ? &kChainSpec : op == kNormFactors ? &kNormFactorsSpec : find_packed_op(op);
 }
 

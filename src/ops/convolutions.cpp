@@ -5,6 +5,7 @@
 #include "ops/families.hpp"
 #include "ops/format.hpp"
 #include "ops/fused.hpp"
+#include "ops/normed.hpp"
 #include "ops/windows.hpp"
 
 namespace ebb::ops {
@@ -107,6 +108,22 @@ void fused_convolve(OpCall& call) {
   call.make(DType::kFloat32, result);
 }
 
+// Inputs 2 to 5: a number for each channel.
+template <Kind kKind>
+void normed_convolve(OpCall& call) {
+  call.check(!call.boolean(kChannelsFirst), "channels that come first were given, last is allowed");
+  Convolution& made = forward<kKind>(call, false);
+  made.epilogue.activation = static_cast<Activation>(call.integer(kActivation));
+  made.epilogue.alpha = static_cast<float>(call.number(kAlpha));
+  for (std::size_t i = 2; i < call.inputs(); ++i) {
+    if (call.input(i).dtype != DType::kFloat32) call.fail_dtype(i, "float32");
+    call.check(call.input(i).shape == Shape{made.out_channels},
+               "input {} of shape {} was given, {} numbers are allowed", i, call.input(i).shape,
+               made.out_channels);
+  }
+  call.make(DType::kFloat32, result_of(made));
+}
+
 // The order of channels is told to the gradients of Conv2D only.
 struct BackAttributes {
   bool channels_first;
@@ -176,6 +193,11 @@ void add_convolutions(MeaningTable& table) {
   table.set(op_id("Conv3D"), convolve<kVolume>);
   table.set(op_id("Conv3DBackpropFilterV2"), back_filter<kVolume>);
   table.set(op_id("Conv3DBackpropInputV2"), back_input<kVolume>);
+}
+
+void add_normed_convolutions(MeaningTable& table) {
+  table.set(kNormedConvolution, normed_convolve<kPlane>);
+  table.set(kNormedDepthwise, normed_convolve<kDepthwise>);
 }
 
 }  // namespace ebb::ops

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ops/op_call.hpp"
+#include "ops/params/program_ops.hpp"
 #include "ops/program_scope.hpp"
 
 namespace ebb::ops {
@@ -21,7 +22,7 @@ class KernelTable {
   const ProgramHooks* program_hooks() const noexcept { return program_hooks_; }
 
  private:
-  std::array<Kernel, kOpIdLimit> kernels_{};
+  std::array<Kernel, kProgramOpLimit> kernels_{};
   const ProgramHooks* program_hooks_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include "ops/chain.hpp"
 #include "ops/families.hpp"
+#include "ops/normed.hpp"
 #include "ops/packed.hpp"
 
 namespace ebb::ops {
@@ -32,6 +33,8 @@ const MeaningTable& meanings() noexcept {
     filled.set(kNormFactors, check_norm_factors);
     filled.set(kPackedMatrix, check_packed_matrix);
     filled.set(kPackedProduct, check_packed_product);
+    add_normed_convolutions(filled);
+    add_normed(filled);
     return filled;
   }();
   return table;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ops/op_call.hpp"
+#include "ops/params/program_ops.hpp"
 
 namespace ebb::ops {
 
@@ -30,7 +31,7 @@ class MeaningTable {
   const Row& operator[](OpId id) const noexcept { return rows_[id]; }
 
  private:
-  std::array<Row, kOpIdLimit> rows_{};
+  std::array<Row, kProgramOpLimit> rows_{};
 };
 
 const MeaningTable& meanings() noexcept;

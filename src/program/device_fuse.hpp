@@ -16,6 +16,9 @@ void cut_early(Plan& plan, std::vector<Step>& steps);
 // Products of parts of one tensor with the same matrix are one product (device_products.cpp). The last bits may be others.
 void merge_products(Plan& plan, std::vector<Step>& steps);
 
+// Rows that are centred and divided by their deviation are one step each (device_norms.cpp). The last bits may be others.
+void join_row_norms(Plan& plan, std::vector<Step>& steps);
+
 // Elementwise steps as chains (device_chains.cpp): the same numbers to the bit. False: that would hold more memory.
 bool make_device_chains(Plan& plan, std::vector<Step>& steps);
 

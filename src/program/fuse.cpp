@@ -267,6 +267,7 @@ void fuse(Plan& plan, const ProgramOptions& options) {
   if (options.join) {
     merge_sums(plan, steps);
     if (plan.queued) merge_products(plan, steps);
+    if (plan.queued) join_row_norms(plan, steps);
   }
   const std::vector<Step> before = steps;
   if (options.join) join_epilogues(plan, steps);

@@ -1,8 +1,10 @@
 // Products and convolutions that take the bias and the activation which follow them.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "ebb/ops/words.hpp"
+#include "ops/params/program_ops.hpp"
 #include "program/fuse.hpp"
 
 namespace ebb::programs {
@@ -12,12 +14,14 @@ using ops::Activation;
 using ops::op_id;
 
 // An operation and the one that also adds a bias and activates: its attributes have two more.
+// `normed`, where there is one, normalises in place of the bias (ops/normed.hpp).
 struct Pair {
-  ops::OpId bare, fused;
+  ops::OpId bare, fused, normed;
 };
-constexpr std::array kPairs{Pair{op_id("BatchMatMul"), op_id("_FusedMatMul")},
-                            Pair{op_id("Conv2D"), op_id("FusedConv2D")},
-                            Pair{op_id("DepthwiseConv2dNative"), op_id("FusedDepthwiseConv2D")}};
+constexpr std::array kPairs{
+    Pair{op_id("BatchMatMul"), op_id("_FusedMatMul"), 0},
+    Pair{op_id("Conv2D"), op_id("FusedConv2D"), ops::kNormedConvolution},
+    Pair{op_id("DepthwiseConv2dNative"), op_id("FusedDepthwiseConv2D"), ops::kNormedDepthwise}};
 
 struct ActivationOp {
   ops::OpId op;
@@ -84,7 +88,8 @@ class Joiner {
     Joined joined = as_fused(step, *pair);
     if (like(joined.result).dtype != DType::kFloat32 || is_channels_first(step, *pair)) return;
     const Slot before = joined.result;
-    if (take_bias(i, joined)) gone[user_[before]] = true;
+    const std::optional<double> epsilon = take_norm(i, *pair, joined);
+    if (epsilon || take_bias(i, joined)) gone[user_[before]] = true;
     const Slot biased = joined.result;
     if (take_activation(joined)) {
       gone[user_[biased]] = true;
@@ -92,7 +97,8 @@ class Joiner {
       if (take_limit(joined)) gone[user_[activated]] = true;
     }
     if (joined.result == before) return;
-    step.op = pair->fused;
+    if (epsilon) joined.attributes.push_back(*epsilon);
+    step.op = epsilon ? pair->normed : pair->fused;
     step.inputs = append<Slot>(plan_.slots, joined.inputs);
     step.attributes = append<double>(plan_.attributes, joined.attributes);
     step.results = append<Slot>(plan_.slots, std::array{joined.result});
@@ -129,6 +135,42 @@ class Joiner {
     return alike ? user_[slot] : kNoStep;
   }
 
+  bool is_before(Slot slot, std::size_t at) const {
+    return maker_[slot] == kNoStep || maker_[slot] < at;
+  }
+
+  // A batch normalisation by a number for each channel, on a device whose kernels do that while they write. Its epsilon.
+  std::optional<double> take_norm(std::size_t at, const Pair& pair, Joined& joined) {
+    if (!plan_.queued || pair.normed == 0 || !joined.is_linear()) return std::nullopt;
+    constexpr std::size_t kOwn = 2;  // inputs: what else there may be is a bias and its like
+    if (std::ranges::any_of(joined.inputs.begin() + kOwn, joined.inputs.end(),
+                            [](Slot slot) { return slot != kNoSlot; })) {
+      return std::nullopt;
+    }
+    const std::size_t user = only_user(joined.result);
+    if (user == kNoStep || steps_[user].op != op_id("FusedBatchNorm")) return std::nullopt;
+    const auto operands = inputs_of(steps_[user]);
+    constexpr std::size_t kAll = 5;
+    if (operands.size() != kAll || operands[0] != joined.result) return std::nullopt;
+    const Shape channels{like(joined.result).shape.dims().back()};
+    for (const Slot each : operands.subspan(1)) {
+      if (each == kNoSlot || like(each).shape != channels || !is_before(each, at)) {
+        return std::nullopt;
+      }
+    }
+    joined.inputs.resize(kOwn);
+    joined.inputs.insert(joined.inputs.end(), operands.begin() + 1, operands.end());
+    joined.result = plan_.slots_in(steps_[user].results)[0];
+    return plan_.attributes_in(steps_[user].attributes)[0];
+  }
+
+  // Of the result's own shape, which products take along there.
+  bool is_addend(Slot slot, Slot result, std::size_t before, ops::OpId op) const {
+    return plan_.queued && (op == op_id("BatchMatMul") || op == op_id("_FusedMatMul")) &&
+           like(slot).dtype == DType::kFloat32 && like(slot).shape == like(result).shape &&
+           slot != result && is_before(slot, before);
+  }
+
   bool is_bias(Slot bias, Slot result, std::size_t before) const {
     const Shape& shape = like(bias).shape;
     const auto dims = shape.dims();
@@ -137,7 +179,7 @@ class Joiner {
            dims.back() == like(result).shape.dims().back() &&
            std::ranges::all_of(dims.first(dims.size() - 1),
                                [](std::int64_t dim) { return dim == 1; }) &&
-           (maker_[bias] == kNoStep || maker_[bias] < before);
+           is_before(bias, before);
   }
 
   bool take_bias(std::size_t at, Joined& joined) {
@@ -146,7 +188,9 @@ class Joiner {
     if (user == kNoStep || steps_[user].op != op_id("Add")) return false;
     const auto operands = inputs_of(steps_[user]);
     const Slot bias = operands[0] == joined.result ? operands[1] : operands[0];
-    if (!is_bias(bias, joined.result, at)) return false;
+    if (!is_bias(bias, joined.result, at) && !is_addend(bias, joined.result, at, steps_[at].op)) {
+      return false;
+    }
     joined.inputs[2] = bias;
     joined.result = plan_.slots_in(steps_[user].results)[0];
     return true;

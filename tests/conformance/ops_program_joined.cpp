@@ -159,7 +159,8 @@ TEST_F(JoinedPrograms, SumsOfProductsHoldNoMore) {
   };
   const Tensors x{numbers({400, 10}, 1)};
   const Program program = recorded(x, f);
-  EXPECT_EQ(program.fused_steps(), program.steps());
+  // A device that works on its own adds what is there already while it multiplies.
+  EXPECT_EQ(program.fused_steps(), program.steps() - (is_queued() ? 5u : 0u));
   expect_same(run(program, x), f(x));
 }
 

@@ -71,18 +71,26 @@ std::optional<Work> cast(const ebb_cuda_call& call) {
   return std::nullopt;
 }
 
+// Plain products of two matrices; what is added has the result's own shape.
 std::optional<Work> multiply(const ebb_cuda_call& call) {
   const auto product = *static_cast<const ops::Product*>(call.params);
   if (product.rank != 2 || product.transpose_a || product.transpose_b) return std::nullopt;
   if (!is(call.inputs[0], DType::kFloat32)) return std::nullopt;
+  const ops::Broadcast& bias = product.epilogue.bias;
+  if (product.epilogue.activation != ops::Activation::kLinear ||
+      (bias.given && (bias.strides[0] != product.columns || bias.strides[1] != 1))) {
+    return std::nullopt;
+  }
   return [a = data<float>(call.inputs[0]), b = data<float>(call.inputs[1]),
+          addend = bias.given ? data<float>(call.inputs[2]) : nullptr,
           out = data<float>(call.outputs[0]), product] {
     for (std::int64_t i = 0; i < product.rows; ++i) {
       for (std::int64_t j = 0; j < product.columns; ++j) {
         float sum = 0;
         for (std::int64_t k = 0; k < product.inner; ++k)
           sum += a[i * product.inner + k] * b[k * product.columns + j];
-        out[i * product.columns + j] = sum;
+        const std::int64_t place = i * product.columns + j;
+        out[place] = addend == nullptr ? sum : sum + addend[place];
       }
     }
   };
@@ -129,7 +137,7 @@ Prepare kernel_of(std::uint32_t op) {
   if (op == ops::op_id("Add")) return add;
   if (op == ops::op_id("Fill")) return fill;
   if (op == ops::op_id("Cast")) return cast;
-  if (op == ops::op_id("BatchMatMul")) return multiply;
+  if (op == ops::op_id("BatchMatMul") || op == ops::op_id("_FusedMatMul")) return multiply;
   if (op == ops::kChain) return chain;
   return nullptr;
 }

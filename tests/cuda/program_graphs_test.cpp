@@ -88,6 +88,32 @@ TEST_F(ProgramGraphs, ElementwiseStepsAreOneLaunch) {
   }
 }
 
+// What is there before a product is added by it; what comes later is not.
+TEST_F(ProgramGraphs, ProductsTakeAnAddend) {
+  const Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}),
+               w = tensor({1.0f, 0.0f, 2.0f, 1.0f}, {2, 2});
+  const auto sums = [&] {
+    const Tensor product = ops::batch_mat_mul(x, w);
+    return std::vector<Tensor>{ops::add(x, ops::batch_mat_mul(w, x)),
+                               ops::add(product, ops::batch_mat_mul(w, w))};
+  };
+  for (const bool join : {true, false}) {
+    ProgramOptions options{.captures = false};
+    options.join = join;
+    options.fuse = false;
+    ProgramDraft draft(session_->context(), {{x.handle(), w.handle()}}, options);
+    const std::vector<Tensor> made = sums();
+    const Program program = draft.finish({{made[0].handle(), made[1].handle()}});
+    EXPECT_EQ(program.fused_steps(), join ? 3u : 5u);
+    for (int i = 0; i < 5; ++i) {
+      const std::vector<Tensor> again = run(program, x, w);
+      EXPECT_EQ(floats(again[0]), floats(made[0]));
+      EXPECT_EQ(floats(again[1]), floats(made[1]));
+    }
+    EXPECT_EQ(program.graphs(), 1u);
+  }
+}
+
 // As training does it: a result takes the place of a captured tensor, which ends.
 TEST_F(ProgramGraphs, ResultsThatAreGivenToTheNextRun) {
   const Program program = two_sums();

@@ -36,7 +36,8 @@ struct ProgramOptions {
   bool fuse = true;
   bool absorb = true;
   // Products and convolutions take a bias and an activation that follow them, and sums of products are
-  // one; the last bits may be others than those of the operations one by one.
+  // one; on a GPU they also take an addend or a batch normalisation, and the normalisation of rows is one
+  // step. The last bits may be others than those of the operations one by one.
   bool join = true;
   // What depends on variables and captured tensors alone is kept, packed as products take it (with
   // `join`), from the second run on that is given the same ones, and made anew when one is another. The

@@ -10,6 +10,7 @@
 #include "backends/cuda/plugin_library.hpp"
 #include "ebb/memory/device.hpp"
 #include "ops/params/chain.hpp"
+#include "ops/params/program_ops.hpp"
 
 namespace ebb::cuda {
 namespace {
@@ -44,7 +45,8 @@ const backends::KernelTable& kernels_of(const ebb_cuda_table& plugin) {
       kernels->set(spec.id, run_on_host);
     }
   }
-  for (const ops::OpId op : {ops::kChain, ops::kNormFactors}) {
+  for (const ops::OpId op : {ops::kChain, ops::kNormFactors, ops::kNormedConvolution,
+                             ops::kNormedDepthwise, ops::kRowNorm}) {
     if (plugin.has_kernel(op) != 0) kernels->set(op, run_on_device);
   }
   return *made.emplace_back(&plugin, std::move(kernels)).second;

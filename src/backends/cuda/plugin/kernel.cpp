@@ -3,11 +3,12 @@
 #include <array>
 
 #include "backends/cuda/plugin/device_state.hpp"
+#include "ops/params/program_ops.hpp"
 
 namespace ebb::cuda {
 namespace {
 
-constinit std::array<Kernel, ops::kOpIdLimit> kernels{};
+constinit std::array<Kernel, ops::kProgramOpLimit> kernels{};
 
 // After these CUDA answers every call of the process with the same error.
 bool sticky(cudaError_t error) noexcept {

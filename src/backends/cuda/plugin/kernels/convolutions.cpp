@@ -12,6 +12,7 @@
 #include "backends/cuda/plugin/kernels/neural.hpp"
 #include "backends/cuda/plugin/kernels/products.hpp"
 #include "backends/cuda/plugin/kernels/shape_cache.hpp"
+#include "ops/params/program_ops.hpp"
 
 namespace ebb::cuda {
 namespace {
@@ -148,7 +149,11 @@ bool is_product(const Convolution& c) {
   return plain;
 }
 
-bool convolve_as_product(Call& call, const Convolution& c, const ConvolutionData& data) {
+// What became of a convolution's result.
+enum class Done { kNothing, kSums, kAll };
+
+Done convolve_as_product(Call& call, const Convolution& c, const ConvolutionData& data,
+                         const Finish* finish) {
   std::int64_t pixels = c.windows.batch;
   for (std::size_t i = 0; i < c.windows.axes; ++i) pixels *= c.windows.in[i];
   const MatrixOperand x{data.x, c.in_channels, false, 0};
@@ -170,19 +175,31 @@ bool convolve_as_product(Call& call, const Convolution& c, const ConvolutionData
       run = {DType::kFloat32, c.in_channels, pixels, c.out_channels, 1, turned(x), y, data.filter};
       break;
   }
-  return multiply_by_cublas(call, run);
+  if (multiply_small(call, run, finish != nullptr ? *finish : Finish())) {
+    return finish != nullptr ? Done::kAll : Done::kSums;
+  }
+  return multiply_by_cublas(call, run) ? Done::kSums : Done::kNothing;
 }
 
-// True: the epilogue is in the result.
-bool convolve(Call& call, const Convolution& c, const ConvolutionData& data,
-              const ChannelEpilogue* epilogue) {
-  const ChannelEpilogue nothing;
-  const ChannelEpilogue& fused = epilogue != nullptr ? *epilogue : nothing;
+// As Ebb's kernels for other convolutions take it, which do not normalise.
+bool channel_epilogue(const Finish* finish, ChannelEpilogue& made) {
+  if (finish == nullptr || finish->norm.mean != nullptr) return false;
+  made = {finish->bias, finish->activation, finish->alpha};
+  return true;
+}
+
+// True: the result is finished.
+bool convolve(Call& call, const Convolution& c, const ConvolutionData& data, const Finish* finish) {
   if (c.depthwise) {
-    convolve_depthwise(call, c, data, fused);
-    return epilogue != nullptr;
+    convolve_depthwise(call, c, data, finish != nullptr ? *finish : Finish());
+    return finish != nullptr;
   }
-  if (is_product(c) && convolve_as_product(call, c, data)) return false;
+  if (is_product(c)) {
+    const Done done = convolve_as_product(call, c, data, finish);
+    if (done != Done::kNothing) return done == Done::kAll;
+  }
+  ChannelEpilogue fused;
+  const bool takes = channel_epilogue(finish, fused);
   DeviceState& device = call.device();
   Choices& choices = device.part<Choices>();
   const PlanKey key = key_of(c, data.direction, device);
@@ -195,10 +212,10 @@ bool convolve(Call& call, const Convolution& c, const ConvolutionData& data,
     choices.set(key, choice);
   }
   if (run_way(call, c, data, choice, choice.way, room, fused)) {
-    return choice.way < kOfCudnn && epilogue != nullptr;
+    return choice.way < kOfCudnn && takes;
   }
   convolve_by_tiles(call, c, data, fused);
-  return epilogue != nullptr;
+  return takes;
 }
 
 // Nothing to sum over: the result is zero. Windows that touch no data need no case of their own.
@@ -208,7 +225,7 @@ bool is_trivial(const Call& call) {
 
 // Bias and activation as the kernels take them; false where they are more than one number a
 // channel.
-bool channel_epilogue(const Call& call, const Convolution& c, ChannelEpilogue& made) {
+bool finish_of(const Call& call, const Convolution& c, Finish& made) {
   const ops::Epilogue& epilogue = c.epilogue;
   const ebb_cuda_tensor& result = call.output(0);
   if (epilogue.activation == ops::Activation::kPrelu) return false;
@@ -232,20 +249,40 @@ void clear_result(Call& call) {
   clear(call, call.output(0).data, elements(call.output(0)) * std::int64_t{sizeof(float)});
 }
 
+ConvolutionData forward_data(const Call& call) {
+  return {Direction::kForward, pointer(call, 0), pointer(call, 1), call.out<float>(0)};
+}
+
 void forward(Call& call) {
   const auto& c = call.params<Convolution>();
   if (elements(call.output(0)) == 0) return;
-  ChannelEpilogue epilogue;
+  Finish finish;
   bool done = false;
   if (is_trivial(call)) {
     clear_result(call);
   } else {
-    const bool fits = channel_epilogue(call, c, epilogue);
-    const ConvolutionData data{Direction::kForward, pointer(call, 0), pointer(call, 1),
-                               call.out<float>(0)};
-    done = convolve(call, c, data, fits ? &epilogue : nullptr);
+    const bool fits = finish_of(call, c, finish);
+    done = convolve(call, c, forward_data(call), fits ? &finish : nullptr);
   }
   if (!done) apply_epilogue(call, c.epilogue, false);
+}
+
+// Of a recorded program: what comes after x and filter normalises (ops/normed.hpp).
+void normed_forward(Call& call) {
+  const auto& c = call.params<Convolution>();
+  if (elements(call.output(0)) == 0) return;
+  constexpr std::size_t kEpsilon = 7;  // after the attributes of FusedConv2D
+  Finish finish;
+  finish.activation = c.epilogue.activation;
+  finish.alpha = c.epilogue.alpha;
+  finish.norm = {.mean = call.in<float>(2),
+                 .variance = call.in<float>(3),
+                 .offset = call.in<float>(4),
+                 .scale = call.in<float>(5),
+                 .epsilon = static_cast<float>(call.number(kEpsilon))};
+  const bool trivial = is_trivial(call);
+  if (trivial) clear_result(call);
+  if (trivial || !convolve(call, c, forward_data(call), &finish)) apply_norm(call, finish);
 }
 
 void back_filter(Call& call) {
@@ -274,6 +311,8 @@ EBB_CUDA_KERNEL(Conv3DBackpropFilterV2, back_filter);
 EBB_CUDA_KERNEL(Conv2DBackpropInput, back_input);
 EBB_CUDA_KERNEL(DepthwiseConv2dNativeBackpropInput, back_input);
 EBB_CUDA_KERNEL(Conv3DBackpropInputV2, back_input);
+const Registration normed_registered(ops::kNormedConvolution, normed_forward);
+const Registration normed_depthwise_registered(ops::kNormedDepthwise, normed_forward);
 
 }  // namespace
 }  // namespace ebb::cuda

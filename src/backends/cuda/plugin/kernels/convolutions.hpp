@@ -8,6 +8,7 @@
 
 #include "backends/cuda/plugin/kernel.hpp"
 #include "backends/cuda/plugin/kernels/direction.hpp"
+#include "backends/cuda/plugin/kernels/finish.hpp"
 #include "ops/params/convolutions.hpp"
 
 namespace ebb::cuda {
@@ -36,7 +37,7 @@ bool has_few_channels(const ops::Convolution& c, Direction direction);
 void convolve_few(Call& call, const ops::Convolution& c, const ConvolutionData& data,
                   const ChannelEpilogue& epilogue);
 void convolve_depthwise(Call& call, const ops::Convolution& c, const ConvolutionData& data,
-                        const ChannelEpilogue& epilogue);
+                        const Finish& finish);
 
 // Adds `parts` lists of `count` numbers, one after the other in memory, always in the same order.
 // Where lists consist of lines of `line` numbers, these become columns of the result.

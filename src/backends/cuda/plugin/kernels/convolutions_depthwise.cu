@@ -1,7 +1,7 @@
 // Depthwise convolutions: each channel has filters of its own, so there is little to multiply and
 // nothing to tile. Channel `c` of the data gives channels c * multiplier and on of the result.
-#include "backends/cuda/plugin/kernels/activation.cuh"
 #include "backends/cuda/plugin/kernels/convolutions.hpp"
+#include "backends/cuda/plugin/kernels/finish.cuh"
 #include "backends/cuda/plugin/kernels/neural.hpp"
 #include "backends/cuda/plugin/kernels/windows.cuh"
 
@@ -36,7 +36,7 @@ __device__ inline Element<Index> element_of(const Shape<Index>& s, const Index (
 
 template <typename Index>
 __global__ void depthwise_forward(Shape<Index> s, const float* x, const float* filter, float* y,
-                                  ChannelEpilogue epilogue) {
+                                  Finish finish) {
   const Index count = s.w.batch * positions(s.w.out) * s.out_channels;
   const Index in_pixels = positions(s.w.in);
   for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
@@ -48,9 +48,83 @@ __global__ void depthwise_forward(Shape<Index> s, const float* x, const float* f
       sum += x[address(s, in_pixels, s.in_channels, at.image, in, channel)] *
              __ldg(filter + tap * s.out_channels + at.channel);
     });
-    if (epilogue.bias != nullptr) sum += __ldg(epilogue.bias + at.channel);
-    y[i] = activated(epilogue.activation, sum, epilogue.alpha, 0.0F);
+    y[i] = finished(finish, numbers_of(finish, ask_for(finish, at.channel)), sum, i);
   }
+}
+
+constexpr int kPack = 4;
+
+struct alignas(16) Pack {
+  float each[kPack];
+};
+
+// Channels last, one filter a channel, planes: four channels a thread, kSize x kSize taps or (0) any number, in the same
+// order.
+template <int kSize>
+__global__ void __launch_bounds__(kThreads)
+    depthwise_packs(Shape<std::int32_t> s, const float* x, const float* filter, float* y,
+                    Finish finish) {
+  const std::int32_t packs = s.out_channels / kPack;
+  const std::int32_t count = s.w.batch * positions(s.w.out) * packs;
+  const std::int32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= count) return;
+  const Element<std::int32_t> at = element_at(s.w.out, packs, i);
+  const std::int32_t channel = at.channel * kPack;
+  const std::int32_t top = at.y * s.w.stride[1] - s.w.before[1];
+  const std::int32_t left = at.x * s.w.stride[2] - s.w.before[2];
+  const float* image = x + std::int64_t{at.image} * positions(s.w.in) * s.in_channels + channel;
+  const std::int32_t down = kSize > 0 ? kSize : s.w.size[1];
+  const std::int32_t across = kSize > 0 ? kSize : s.w.size[2];
+  AskedNumbers asked[kPack];
+#pragma unroll
+  for (int c = 0; c < kPack; ++c) asked[c] = ask_for(finish, channel + c);
+  float sums[kPack] = {};
+#pragma unroll
+  for (std::int32_t j = 0; j < down; ++j) {
+    const std::int32_t row = top + j * s.w.dilation[1];
+    const std::int32_t near_row = min(max(row, 0), s.w.in[1] - 1);
+#pragma unroll
+    for (std::int32_t k = 0; k < across; ++k) {
+      const std::int32_t column = left + k * s.w.dilation[2];
+      // What is not there is read from beside it and left out: without branches all loads are on their way at once.
+      const std::int32_t near_column = min(max(column, 0), s.w.in[2] - 1);
+      const bool is_there = row == near_row && column == near_column;
+      const auto data = *reinterpret_cast<const Pack*>(
+          image + (std::int64_t{near_row} * s.w.in[2] + near_column) * s.in_channels);
+      const auto taps = *reinterpret_cast<const Pack*>(
+          filter + std::int64_t{j * across + k} * s.out_channels + channel);
+#pragma unroll
+      for (int c = 0; c < kPack; ++c) {
+        const float more = sums[c] + data.each[c] * taps.each[c];
+        sums[c] = is_there ? more : sums[c];
+      }
+    }
+  }
+  Pack made;
+#pragma unroll
+  for (int c = 0; c < kPack; ++c) {
+    made.each[c] =
+        finished(finish, numbers_of(finish, asked[c]), sums[c], std::int64_t{i} * kPack + c);
+  }
+  reinterpret_cast<Pack*>(y)[i] = made;
+}
+
+bool takes_packs(const ops::Convolution& c, const ConvolutionData& data) {
+  const auto aligned = [](const float* p) {
+    return reinterpret_cast<std::uintptr_t>(p) % sizeof(Pack) == 0;
+  };
+  return !c.channels_first && c.windows.axes == 2 && c.in_channels == c.out_channels &&
+         c.out_channels % kPack == 0 && aligned(data.x) && aligned(data.filter) && aligned(data.y);
+}
+
+void launch_packs(Call& call, const Shape<std::int32_t>& s, const ConvolutionData& data,
+                  const Finish& finish) {
+  const bool three = s.w.size[1] == 3 && s.w.size[2] == 3;
+  const bool five = s.w.size[1] == 5 && s.w.size[2] == 5;
+  const auto kernel = three ? depthwise_packs<3> : five ? depthwise_packs<5> : depthwise_packs<0>;
+  const std::int64_t packs = elements(call.output(0)) / kPack;
+  kernel<<<blocks_for(packs), kThreads, 0, call.stream()>>>(s, data.x, data.filter, data.y, finish);
+  launched("depthwise convolution");
 }
 
 template <typename Index>
@@ -141,15 +215,20 @@ void launch_back_filter(Call& call, const Shape<Index>& s, const ConvolutionData
 
 template <typename Index>
 void launch(Call& call, const ops::Convolution& c, const ConvolutionData& data,
-            const ChannelEpilogue& epilogue) {
+            const Finish& finish) {
   const Shape<Index> s{volume_of<Index>(c.windows), static_cast<Index>(c.in_channels),
                        static_cast<Index>(c.out_channels),
                        static_cast<Index>(c.out_channels / c.in_channels), c.channels_first};
   if (data.direction == Direction::kBackFilter) return launch_back_filter(call, s, data);
+  if constexpr (sizeof(Index) == sizeof(std::int32_t)) {
+    if (data.direction == Direction::kForward && takes_packs(c, data)) {
+      return launch_packs(call, s, data, finish);
+    }
+  }
   const unsigned blocks = blocks_for(elements(call.output(0)));
   if (data.direction == Direction::kForward) {
     depthwise_forward<<<blocks, kThreads, 0, call.stream()>>>(s, data.x, data.filter, data.y,
-                                                              epilogue);
+                                                              finish);
   } else {
     depthwise_back_data<<<blocks, kThreads, 0, call.stream()>>>(s, data.y, data.filter, data.x);
   }
@@ -159,9 +238,9 @@ void launch(Call& call, const ops::Convolution& c, const ConvolutionData& data,
 }  // namespace
 
 void convolve_depthwise(Call& call, const ops::Convolution& c, const ConvolutionData& data,
-                        const ChannelEpilogue& epilogue) {
-  return fits_32_bits(c.windows, c.out_channels) ? launch<std::int32_t>(call, c, data, epilogue)
-                                                 : launch<std::int64_t>(call, c, data, epilogue);
+                        const Finish& finish) {
+  return fits_32_bits(c.windows, c.out_channels) ? launch<std::int32_t>(call, c, data, finish)
+                                                 : launch<std::int64_t>(call, c, data, finish);
 }
 
 }  // namespace ebb::cuda

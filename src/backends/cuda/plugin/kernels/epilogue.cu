@@ -1,5 +1,5 @@
-#include "backends/cuda/plugin/kernels/activation.cuh"
 #include "backends/cuda/plugin/kernels/epilogue.hpp"
+#include "backends/cuda/plugin/kernels/finish.cuh"
 #include "backends/cuda/plugin/kernels/neural.hpp"
 
 namespace ebb::cuda {
@@ -73,6 +73,13 @@ __global__ void finish_any(Work work) {
   }
 }
 
+__global__ void __launch_bounds__(kThreads)
+    finish_normed(float* result, std::int64_t count, std::int64_t channels, Finish finish) {
+  for (std::int64_t i = first(); i < count; i += all()) {
+    result[i] = finished(finish, numbers_of(finish, ask_for(finish, i % channels)), result[i], i);
+  }
+}
+
 void take(const Call& call, std::size_t input, const Broadcast& from, Operand& to) {
   to.values = call.in<float>(input);
   for (std::uint32_t i = 0; i < call.output(0).rank; ++i) to.strides[i] = from.strides[i];
@@ -109,6 +116,14 @@ bool is_whole(const Broadcast& operand, const ebb_cuda_tensor& result) noexcept 
     step *= result.dims[axis];
   }
   return true;
+}
+
+void apply_norm(Call& call, const Finish& finish) {
+  const ebb_cuda_tensor& result = call.output(0);
+  const std::int64_t count = elements(result);
+  finish_normed<<<blocks_for(count), kThreads, 0, call.stream()>>>(
+      call.out<float>(0), count, result.dims[result.rank - 1], finish);
+  launched("a normalisation");
 }
 
 void apply_epilogue(Call& call, const ops::Epilogue& epilogue, bool bias_done) {
