@@ -14,15 +14,17 @@
 
 namespace ebb {
 
-constinit thread_local BiasedLock::Place BiasedLock::thread_place = BiasedLock::kNotAsked;
+constinit thread_local BiasedLock::Place BiasedLock::thread_place = BiasedLock::kNone;
 
 // Which places are given out, and the giving back when a thread ends.
 class ThreadPlaces {
  public:
-  // For the calling thread, if it has not asked yet.
-  static void ask() noexcept {
-    if (BiasedLock::thread_place != BiasedLock::kNotAsked) return;
-    BiasedLock::thread_place = at_exit_ok() ? take() : BiasedLock::kNone;
+  // For the calling thread, if it has none and does not end. False: it has none.
+  static bool ask() noexcept {
+    if (BiasedLock::thread_place == BiasedLock::kNone && at_exit_ok()) {
+      BiasedLock::thread_place = take();
+    }
+    return bit_of(BiasedLock::thread_place) != 0;
   }
 
  private:
@@ -38,11 +40,11 @@ class ThreadPlaces {
     return static_cast<BiasedLock::Place>(std::countr_zero(bit));
   }
   static std::uint32_t bit_of(BiasedLock::Place place) noexcept {
-    return place < BiasedLock::kPlaces ? 1u << place : 0;
+    return place != BiasedLock::kNone && place < BiasedLock::kPlaces ? 1u << place : 0;
   }
   // From here on the thread has none: others of its exit functions may still take locks.
   static void give_back() noexcept {
-    const BiasedLock::Place place = std::exchange(BiasedLock::thread_place, BiasedLock::kNone);
+    const BiasedLock::Place place = std::exchange(BiasedLock::thread_place, BiasedLock::kLeaving);
     given_.fetch_and(~bit_of(place), std::memory_order_release);
   }
   static void go_on_alone() noexcept {
@@ -105,8 +107,7 @@ void BiasedLock::look_at_streak() noexcept {
   last_ = &thread_place;
   streak_ = 0;
   if (!done || !has_barrier()) return;
-  ThreadPlaces::ask();
-  if (thread_place == kNone) return;
+  if (!ThreadPlaces::ask()) return;
   // A thread that had the place before, in the parent of this process, may have been about to look.
   inside_[thread_place].store(false, std::memory_order_relaxed);
   owner_.store(thread_place, std::memory_order_relaxed);

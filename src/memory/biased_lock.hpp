@@ -9,7 +9,7 @@
 // Whether a thread is inside is said in a place of its own in each lock, because one that was the
 // owner may be slow to see that it is not any more. There are places for a few threads, given out
 // process-wide and free again when the thread ends; with its place the next thread has the locks that
-// it owned. A thread without a place is never an owner.
+// it owned. A thread that finds none asks again after its next streak; until then it is no owner.
 //
 // Not recursive. Where the system has no such barrier nobody is an owner. Forks: whoever forks has
 // taken all the locks; in the child it has the only place.
@@ -55,6 +55,11 @@ class BiasedLock {
       shared_.unlock();
     }
   }
+  // By whoever has it: what it guards is another thing from now on, and so are those who use it.
+  void forget_streaks() noexcept {
+    streak_ = 0;
+    needed_ = kFirstStreak;
+  }
   // In the child of a fork, whose thread has the lock.
   void forget_waiters() noexcept { shared_.forget_waiters(); }
   // For tests that watch locks: whether threads become owners from now on.
@@ -65,8 +70,8 @@ class BiasedLock {
  private:
   using Place = std::uint8_t;
   static constexpr std::size_t kPlaces = 32;     // 1 to 31 are given out
-  static constexpr Place kNotAsked = 0;          // the thread has not needed one yet
-  static constexpr Place kNone = kPlaces;        // there is none for it
+  static constexpr Place kNone = 0;              // the thread has not needed one, or found none
+  static constexpr Place kLeaving = kPlaces;     // it ends, and is given none any more
   static constexpr Place kNobody = kPlaces + 1;  // no thread's place
   friend class ThreadPlaces;
   static constinit thread_local Place thread_place;

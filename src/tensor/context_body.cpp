@@ -64,6 +64,7 @@ std::string ContextBody::name(ContextId id) {
 void ContextBody::reopen(ContextOptions options, ContextId id) {
   auto regions = std::make_unique<RegionTree>();
   std::lock_guard guard(lock_);
+  lock_.forget_streaks();
   regions_ = std::move(regions);
   governor_->restart({.share = options.collect_share,
                       .minor = options.minor,

@@ -93,6 +93,47 @@ TEST_F(BiasedLockOwners, AThreadThatEndsLeavesItsLocksUsable) {
   }
 }
 
+// A context that has ended leaves its lock to another, which other threads use.
+TEST_F(BiasedLockOwners, WhatIsGuardedAnewHasOneSoon) {
+  BiasedLock lock;
+  use(lock, 2 * BiasedLock::kFirstStreak);
+  ASSERT_TRUE(lock.is_owner());
+  use_elsewhere(lock, 1);
+  use(lock, 2 * BiasedLock::kFirstStreak);
+  EXPECT_FALSE(lock.is_owner()) << "it takes longer after one that ended soon";
+  {
+    const std::lock_guard guard(lock);
+    lock.forget_streaks();
+  }
+  use(lock, 2 * BiasedLock::kFirstStreak);
+  EXPECT_TRUE(lock.is_owner());
+}
+
+// One that came when many others were there is an owner once they are gone.
+TEST_F(BiasedLockOwners, AThreadThatFoundNoPlaceAsksAgain) {
+  std::thread([] {
+    constexpr int kMany = 100;
+    std::latch placed(kMany + 1), asked(1);
+    std::vector<std::jthread> others;
+    for (int i = 0; i < kMany; ++i) {
+      others.emplace_back([&] {
+        BiasedLock own(1);
+        use(own, 3);
+        placed.arrive_and_wait();
+        asked.wait();
+      });
+    }
+    placed.arrive_and_wait();
+    BiasedLock lock(1);
+    use(lock, 3);
+    EXPECT_FALSE(lock.is_owner());
+    asked.count_down();
+    others.clear();
+    use(lock, 3);
+    EXPECT_TRUE(lock.is_owner());
+  }).join();
+}
+
 TEST(BiasedLock, TryLockSaysWhetherItIsTaken) {
   BiasedLock lock(1);
   use(lock, 3);
