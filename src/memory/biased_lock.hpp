@@ -12,7 +12,7 @@
 // it owned. A thread that finds none asks again after its next streak; until then it is no owner.
 //
 // Not recursive. Where the system has no such barrier nobody is an owner. Forks: whoever forks has
-// taken all the locks; in the child it has the only place.
+// taken all the locks, and the shared ones below them; in the child it has the only place.
 #pragma once
 
 #include <array>
@@ -59,6 +59,12 @@ class BiasedLock {
   void forget_streaks() noexcept {
     streak_ = 0;
     needed_ = kFirstStreak;
+  }
+  // Before a fork, whose child has nobody else: not as the owner, or a thread that ends the ownership just
+  // then would have the shared lock there for ever.
+  void lock_for_fork() noexcept {
+    shared_.lock();
+    entered();
   }
   // In the child of a fork, whose thread has the lock.
   void forget_waiters() noexcept { shared_.forget_waiters(); }

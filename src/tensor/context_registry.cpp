@@ -32,7 +32,7 @@ class ContextRegistry::Fork {
   }
   static void take() noexcept {
     instance().mutex_.lock();
-    for_all([](ContextBody& context) { context.lock_.lock(); });
+    for_all([](ContextBody& context) { context.lock_.lock_for_fork(); });
     ContextBody::for_each_stock([](auto& stock) { stock.mutex().lock(); });
   }
   static void give() noexcept {

@@ -1,6 +1,7 @@
 // The places of threads that own locks, in the child of a fork: nobody has one but who forked.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <latch>
 #include <mutex>
 #include <thread>
@@ -47,6 +48,33 @@ TEST(BiasedLockFork, AChildHasThePlacesOfThreadsThatItDoesNotHave) {
   const int code = fork_and_own();
   forked.count_down();
   EXPECT_EQ(code, 0);
+}
+
+// Another thread may be about to end the ownership of the one that forks.
+TEST(BiasedLockFork, AChildHasTheLockWhateverOthersWereDoing) {
+  if (!process_barrier()) GTEST_SKIP() << "no barrier, no owners";
+  BiasedLock lock(1);
+  std::atomic<bool> stop = false;
+  std::jthread other([&] {
+    while (!stop) const std::lock_guard guard(lock);
+  });
+  constexpr int kForks = 200;
+  int failed = 0;
+  for (int i = 0; i < kForks && failed == 0; ++i) {
+    for (std::uint32_t k = 0; k < 2 * BiasedLock::kFirstStreak; ++k)
+      const std::lock_guard guard(lock);
+    lock.lock_for_fork();
+    failed = in_forked_child(10, [&] {
+      lock.forget_waiters();
+      lock.unlock();
+      const std::lock_guard guard(lock);
+      return 0;
+    });
+    lock.forget_streaks();  // owners come and go all the time
+    lock.unlock();
+  }
+  stop = true;
+  EXPECT_EQ(failed, 0);
 }
 
 }  // namespace
