@@ -1,6 +1,36 @@
 #include "ebb/program/record.hpp"
 
+#include <algorithm>
+
+#include "ops/recorder.hpp"
+
 namespace ebb::detail {
+namespace {
+
+// In other memory, where it is on the session's device.
+Tensor copy_of(const Tensor& tensor) {
+  const ops::RunPlace place = Session::current().place();
+  if (&tensor.device() != &place.device) return tensor;
+  return {place.context, ops::copy_to(place, tensor.handle()).handle};
+}
+
+const std::byte* memory_of(const Tensor& tensor) {
+  return tensor.context().hold(tensor.handle()).data().data();
+}
+
+// The same tensors, each in memory of its own.
+std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
+  std::vector<Tensor> apart;
+  std::vector<const std::byte*> memory;
+  for (const Tensor& each : tensors) {
+    const bool is_known = std::ranges::find(memory, memory_of(each)) != memory.end();
+    apart.push_back(is_known ? copy_of(each) : each);
+    memory.push_back(memory_of(apart.back()));
+  }
+  return apart;
+}
+
+}  // namespace
 
 std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs) {
   for (const Run& run : runs_) {
@@ -24,13 +54,23 @@ std::vector<Handle> Recorded::given(std::span<const Tensor> inputs) const {
   return handles;
 }
 
+// Tensors that are declared are other ones in a later call, also where they have the same values in memory
+// that they share now. The draft goes by their names; a tape in the function goes by memory, so they get
+// memory of their own. Where somebody listens already, variables are known to it as they are.
 std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs) {
+  if (ops::recorder != nullptr) return note(inputs);
+  for (Variable* each : variables_) {
+    const Tensor& value = each->value();
+    if (!value.context().is_alone(value.handle())) each->assign(copy_of(value));
+  }
+  return note(told_apart(inputs));
+}
+
+std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs) {
   Context& context = Session::current().context();
-  std::vector<Tensor> before;  // held, so that nothing else comes to be where they are
-  for (const Variable* each : variables_) before.push_back(each->value());
   const std::vector<Handle> handles = given(inputs);
   ProgramOptions options = options_;
-  options.copies = true;
+  options.copies = false;
   options.captures = false;
   options.variables = variables_.size();
   ProgramDraft draft(context, handles, options);

@@ -13,7 +13,8 @@
 // code in it is not run again, values that it read are as they were. Results are new tensors.
 // Variables that it assigns to, or that are assigned to outside, must be named; other tensors that it
 // uses are held, as they are, as long as the function lives. Whatever throws in a later call leaves
-// everything as it was.
+// everything as it was. A named variable that shares memory with other tensors when the function is recorded has
+// its own from then on.
 #pragma once
 
 #include <array>
@@ -53,6 +54,7 @@ class Recorded {
 
   bool fits(const Run& run, std::span<const Tensor> inputs) const;
   std::vector<Tensor> first(std::span<const Tensor> inputs);
+  std::vector<Tensor> note(std::span<const Tensor> inputs);
   std::vector<Tensor> again(const Run& run, std::span<const Tensor> inputs) const;
   std::vector<Handle> given(std::span<const Tensor> inputs) const;
 
