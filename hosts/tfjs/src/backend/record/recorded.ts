@@ -297,9 +297,10 @@ export class Recorded {
     if (outputs.some(({ dataId }) => !isHere(backend, dataId))) {
       recording.refuse('a result is not on the backend');
     }
-    if (recording.refusal === '' && recording.changedVariables()) {
+    const later = recording.whyLater();
+    if (recording.refusal === '' && later !== '') {
       runtime.programFree(recording.program);
-      return this.beginAgain(key);
+      return this.beginAgain(key, later);
     }
     if (recording.refusal !== '') {
       runtime.programFree(recording.program);
@@ -355,11 +356,11 @@ export class Recorded {
     this.refuse(key, 'it keeps tensors that it does not return');
   }
 
-  private beginAgain(key: string): void {
+  private beginAgain(key: string, why: string): void {
     const way = this.ways.get(key);
     const beginnings = way !== undefined && 'beginnings' in way ? way.beginnings + 1 : 1;
     if (beginnings >= MOST_BEGINNINGS) return this.refuse(key, 'it makes or disposes variables');
-    this.count('it made variables, as first steps of optimizers do');
+    this.count(why);
     this.ways.delete(key);
     this.remember(key, { beginnings });
   }

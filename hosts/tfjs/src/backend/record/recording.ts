@@ -14,6 +14,7 @@ import { runOp } from '../recipe';
 import type { Listener } from '../runtime';
 import { Guards, valuesOf } from './guards';
 import { userLine } from './lines';
+import { allVariables, isShared, tellVariablesApart } from './tensors';
 
 /** Data that the function used and was not given: a variable's, or that of a tensor from outside. */
 export interface Captured {
@@ -34,9 +35,6 @@ export const recordingUnderWay = (): Recording | undefined => current;
 const DROPOUT = /\bdropout_/;
 const FLOAT32 = 1;
 
-const allVariables = (): Variable[] =>
-  Object.values(engine().registeredVariables) as unknown as Variable[];
-
 export class Recording implements Listener {
   readonly program: number;
   /** Why the function cannot be replayed; empty: it can. */
@@ -47,9 +45,12 @@ export class Recording implements Listener {
   /** What the function looked at, as the program's own tensors; until dropLooks(). */
   readonly looks: EbbData[] = [];
   private readonly seen = new Map<number, Captured>();
-  /** Variables as they were before, and the native tensors they had. */
+  /** Variables as they were before, and whose data that was. */
   private readonly before = new Map<Variable, DataId>();
-  private readonly ofVariables = new Map<number, Variable>();
+  private readonly owners = new Map<DataId, Variable>();
+  /** Data on other backends that variables share: it is told apart in the next recording, where it is here by then. */
+  private readonly unclear = new Set<DataId>();
+  private usesUnclear = false;
   private readonly firstId = (engine() as unknown as Engine).nextTensorId();
   private readonly random = Math.random;
   private randomCalls = 0;
@@ -61,9 +62,11 @@ export class Recording implements Listener {
     flags: number,
     private readonly guarded: boolean,
   ) {
+    tellVariablesApart(backend);
     for (const variable of allVariables()) {
       this.before.set(variable, variable.dataId);
-      this.ofVariables.set((variable.dataId as EbbData).handle, variable);
+      this.owners.set(variable.dataId, variable);
+      if (isShared(variable)) this.unclear.add(variable.dataId);
     }
     this.program = backend.runtime.programBegin(inputs, flags);
     backend.runtime.listener = this;
@@ -96,8 +99,10 @@ export class Recording implements Listener {
     const tensor = info as unknown as Partial<Tensor>;
     const isOlder = tensor.id !== undefined && tensor.id < this.firstId;
     const variable = isVariable(tensor as Tensor) ? (tensor as Variable) : undefined;
+    this.usesUnclear ||= this.unclear.has(info.dataId);
     this.seen.set(handle, {
-      variable: variable ?? this.ofVariables.get(handle),
+      // Whose it was: another variable may have been given it since.
+      variable: this.owners.get(info.dataId) ?? variable,
       dataId: info.dataId,
       dtype,
       shape,
@@ -152,10 +157,12 @@ export class Recording implements Listener {
     return allVariables().length - this.before.size;
   }
 
-  /** Variables that were made, or disposed: the next call will not do that again. */
-  changedVariables(): boolean {
+  /** Why the next call is one to record, not this one; empty: this one is. */
+  whyLater(): string {
     const now = allVariables();
-    return now.length !== this.before.size || now.some((each) => !this.before.has(each));
+    const isOther = now.length !== this.before.size || now.some((each) => !this.before.has(each));
+    if (isOther) return 'it made variables, as first steps of optimizers do';
+    return this.usesUnclear ? 'variables came from another backend, with data that they share' : '';
   }
 
   /** What these native tensors belong to; undefined where that is not known of one. */

@@ -1,5 +1,6 @@
 // Tensors that a recorded function is given and gives.
 import { engine, type Tensor } from '@tensorflow/tfjs-core';
+import type { Backend, Engine, Variable } from '../../engine/tfjs';
 import type { EbbBackend } from '../backend';
 import { codeOf, EbbData } from '../data';
 import type { Likeness } from './program';
@@ -15,6 +16,31 @@ export function aliasOf(backend: EbbBackend, { dataId, shape, dtype }: Tensor): 
   data.home = backend.home;
   backend.runtime.born++;
   return engine().makeTensorFromTensorInfo({ dataId: data, shape, dtype }, backend);
+}
+
+export const allVariables = (): Variable[] =>
+  Object.values(engine().registeredVariables) as unknown as Variable[];
+
+const placeOf = ({ dataId }: Variable): Backend | undefined =>
+  (engine() as unknown as Engine).state.tensorInfo.get(dataId)?.backend;
+
+export function isShared(variable: Variable): boolean {
+  const backend = placeOf(variable) as EbbBackend | undefined;
+  return backend !== undefined && backend.refCount(variable.dataId) > 1;
+}
+
+/**
+ * Variables that share their data with others get data of their own over the same memory: a recording knows variables
+ * by their data, and the next value of one is not that of the other.
+ */
+export function tellVariablesApart(backend: EbbBackend): void {
+  for (const variable of allVariables()) {
+    const isNative = (placeOf(variable) as unknown) === backend && variable.dtype !== 'string';
+    if (!isNative || !isShared(variable)) continue;
+    const own = aliasOf(backend, variable as unknown as Tensor);
+    variable.assign(own as never);
+    own.dispose();
+  }
 }
 
 export function likenessOf({ dtype, shape, dataId }: Tensor): Likeness {
