@@ -53,6 +53,8 @@ export class LastCall {
           this.areLike(form.parts, Object.values(value), tensors)
         );
       }
+      case 'hole':
+        return value === undefined;
       default:
         return isSamePlain(form.value, value);
     }
@@ -61,7 +63,9 @@ export class LastCall {
   private areLike(forms: readonly Form[], values: unknown[], tensors: Tensor[]): boolean {
     if (values.length !== forms.length) return false;
     for (let i = 0; i < forms.length; i++) {
-      if (!this.isLike(forms[i] as Form, values[i], tensors)) return false;
+      const form = forms[i] as Form;
+      if (values[i] === undefined && i in values === (form.kind === 'hole')) return false;
+      if (!this.isLike(form, values[i], tensors)) return false;
     }
     return true;
   }

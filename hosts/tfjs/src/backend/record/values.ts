@@ -1,6 +1,7 @@
 // Arguments and results of recorded functions: tensors, arrays and objects of them, plain values.
 import type { Tensor } from '@tensorflow/tfjs-core';
 import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
+import { EbbError } from '../../errors';
 
 /** Something with tensors in it, with these taken out. */
 export type Form =
@@ -8,6 +9,8 @@ export type Form =
   | { kind: 'variable'; variable: Variable }
   | { kind: 'array'; parts: Form[] }
   | { kind: 'object'; names: string[]; parts: Form[] }
+  /** Of an array: not the same as undefined. */
+  | { kind: 'hole' }
   | { kind: 'plain'; value: unknown };
 
 const asTensor = (value: unknown): Tensor | undefined =>
@@ -19,20 +22,54 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Takes the tensors out, in their order, to the end of the list. Variables stay: they are the same in each call. */
-export function formOf(value: unknown, tensors: Tensor[]): Form {
+/**
+ * Takes the tensors out, in their order, to the end of the list. Variables stay: they are the same in each call.
+ * `around` has the arrays and objects that the value is within.
+ */
+export function formOf(value: unknown, tensors: Tensor[], around = new Set<object>()): Form {
   const tensor = asTensor(value);
   if (tensor !== undefined) {
     const own = tensor as unknown as Variable;
     if (isVariable(own)) return { kind: 'variable', variable: own };
     return { kind: 'tensor', at: tensors.push(tensor) - 1 };
   }
-  if (Array.isArray(value)) {
-    return { kind: 'array', parts: value.map((each) => formOf(each, tensors)) };
+  if (!Array.isArray(value) && !isPlainObject(value)) return { kind: 'plain', value };
+  if (around.has(value)) {
+    throw new EbbError(
+      'EBB_INVALID_ARGUMENT',
+      '[record] Received an array or an object that is within itself; allowed: arrays and plain objects that end.',
+    );
   }
-  if (!isPlainObject(value)) return { kind: 'plain', value };
+  around.add(value);
+  const form = Array.isArray(value)
+    ? formOfArray(value, tensors, around)
+    : formOfObject(value, tensors, around);
+  around.delete(value);
+  return form;
+}
+
+function formOfArray(value: unknown[], tensors: Tensor[], around: Set<object>): Form {
+  const partAt = (i: number): Form =>
+    i in value ? formOf(value[i], tensors, around) : { kind: 'hole' };
+  return { kind: 'array', parts: Array.from(value, (_, i) => partAt(i)) };
+}
+
+function formOfObject(
+  value: Record<string, unknown>,
+  tensors: Tensor[],
+  around: Set<object>,
+): Form {
   const names = Object.keys(value);
-  return { kind: 'object', names, parts: names.map((name) => formOf(value[name], tensors)) };
+  const parts = names.map((name) => formOf(value[name], tensors, around));
+  return { kind: 'object', names, parts };
+}
+
+function filledArray(parts: readonly Form[], tensors: readonly Tensor[]): unknown[] {
+  const all = new Array<unknown>(parts.length);
+  parts.forEach((part, i) => {
+    if (part.kind !== 'hole') all[i] = filled(part, tensors);
+  });
+  return all;
 }
 
 /** The value again, with these tensors in their places. */
@@ -43,11 +80,13 @@ export function filled(form: Form, tensors: readonly Tensor[]): unknown {
     case 'variable':
       return form.variable;
     case 'array':
-      return form.parts.map((part) => filled(part, tensors));
+      return filledArray(form.parts, tensors);
     case 'object':
       return Object.fromEntries(
         form.names.map((name, i) => [name, filled(form.parts[i] as Form, tensors)]),
       );
+    case 'hole':
+      return undefined;
     default:
       return form.value;
   }
@@ -106,6 +145,8 @@ export function keyOf(form: Form, tensors: readonly Tensor[]): string {
       const { names, parts } = form;
       return `{${names.map((name, i) => `${name}: ${keyOf(parts[i] as Form, tensors)}`).join(', ')}}`;
     }
+    case 'hole':
+      return 'hole';
     default:
       return keyOfPlain(form.value);
   }
