@@ -1,14 +1,15 @@
 // Death notices on their way to the owner.
 //
 // Any thread pushes, also from inside a garbage collection: a push is one compare-and-swap on the
-// slot's mark (memory/notice_mark.hpp) and one exchange on the head; it takes no lock and allocates
-// nothing. A notice for a record that has ended is dropped, and so is a second one. A slot is here once,
-// whatever notices come, but its record may end, and the next be made there, before it is taken off:
-// who takes it off asks the mark (SlotTable::take_off).
+// slot's mark (memory/notice_mark.hpp) and one on the head; it takes no lock and allocates nothing. A
+// notice for a record that has ended is dropped, and so is a second one. A slot is here once, whatever
+// notices come, but its record may end, and the next be made there, before it is taken off: who takes it
+// off asks the mark (SlotTable::take_off).
 //
-// One thread at a time pops (the owner's lock sees to that). A producer that was interrupted
-// between its exchange and its link store leaves its node `pending`; the consumer stops there,
-// keeps its place and goes on at the next pop.
+// One thread at a time pops (the owner's lock sees to that). A slot has its link before it is in the
+// queue, so a producer that is interrupted, wherever that is, keeps the consumer from nothing but its own
+// slot. The consumer takes all that there is at once, so it does not matter that a head which a producer
+// has seen was taken and has come back meanwhile.
 #pragma once
 
 #include "ebb/base/atomic.hpp"
@@ -32,9 +33,11 @@ class OrphanQueue {
   }
   // The second step of a push, after SlotSpace::mark.
   Push link(T& slot) noexcept {
-    slot.notice_link.store(pending(), std::memory_order_relaxed);
-    T* before = head_.exchange(&slot, std::memory_order_acq_rel);
-    slot.notice_link.store(before, std::memory_order_release);
+    T* before = head_.load(std::memory_order_relaxed);
+    do {
+      slot.notice_link.store(before, std::memory_order_relaxed);
+    } while (!head_.compare_exchange_strong(before, &slot, std::memory_order_release,
+                                            std::memory_order_relaxed));
     return before == nullptr ? Push::kFirst : Push::kTaken;
   }
 
@@ -43,12 +46,9 @@ class OrphanQueue {
     T* slot = chain_.load(std::memory_order_relaxed);
     if (slot == nullptr) {
       if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-      slot = head_.exchange(nullptr, std::memory_order_acq_rel);
-      chain_.store(slot, std::memory_order_relaxed);
+      slot = head_.exchange(nullptr, std::memory_order_acquire);
     }
-    T* next = slot->notice_link.load(std::memory_order_acquire);
-    if (next == pending()) return nullptr;
-    chain_.store(next, std::memory_order_relaxed);
+    chain_.store(slot->notice_link.load(std::memory_order_relaxed), std::memory_order_relaxed);
     return slot;
   }
 
@@ -58,16 +58,13 @@ class OrphanQueue {
     chain_.store(nullptr, std::memory_order_relaxed);
   }
 
-  // Whether something waits: exact for the consumer, a hint on any other thread. Also true for what
-  // is left behind a pending node, or nobody would come back for it.
+  // Whether something waits: exact for the consumer, a hint on any other thread.
   bool noticed() const noexcept {
     return head_.load(std::memory_order_relaxed) != nullptr ||
            chain_.load(std::memory_order_relaxed) != nullptr;
   }
 
  private:
-  static T* pending() noexcept { return reinterpret_cast<T*>(std::uintptr_t{1}); }
-
   atomic<T*> head_{nullptr};
   atomic<T*> chain_{nullptr};  // taken, newest first, not yet popped; the consumer's
 };

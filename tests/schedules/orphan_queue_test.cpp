@@ -69,6 +69,25 @@ TEST(OrphanSchedules, EachNoticeIsDrainedOnce) {
   });
 }
 
+// Whoever is interrupted inside a notice keeps none of the others: those that came before or come after
+// are drained without it.
+TEST(OrphanSchedules, ANoticeThatIsInterruptedHoldsUpNoOther) {
+  explore("a notice, and another that is drained at once", [](Schedule& run) {
+    const auto made = std::make_unique<World>();
+    World& world = *made;
+    const std::uint64_t a = world.make(), b = world.make();
+    run.thread([&] { world.notice(a); });
+    run.thread([&] {
+      world.notice(b);
+      world.drain();
+      run.expect(world.table.find(b) == nullptr, "a notice waits for another that is under way");
+    });
+    run.start();
+    world.drain();
+    run.expect(world.drained == 2 && world.table.live() == 0, "a notice was lost");
+  });
+}
+
 TEST(OrphanSchedules, ASecondNoticeIsDropped) {
   explore("the same notice twice", [](Schedule& run) {
     const auto made = std::make_unique<World>();

@@ -93,29 +93,6 @@ TEST_F(OrphanQueueTest, NoticesThatComeWhileTheChainIsTakenFollowIt) {
   for (Note* note : {&a, &b, &c}) take(note);
 }
 
-// A producer between its exchange and its link store: the node is in the chain, its link is not.
-TEST_F(OrphanQueueTest, AnInterruptedProducerHoldsUpOnlyUntilItGoesOn) {
-  Note &a = make(), &b = make(), &c = make();
-  queue.push(a.name());
-  queue.push(b.name());
-  queue.push(c.name());
-  Note* const link = b.notice_link.load();
-  Note* const pending = reinterpret_cast<Note*>(std::uintptr_t{1});
-  b.notice_link.store(pending);
-  EXPECT_EQ(queue.pop(), &c);
-  EXPECT_EQ(queue.pop(), nullptr);
-  EXPECT_TRUE(queue.noticed());  // or nobody would come back for them
-  Note& d = make();
-  queue.push(d.name());
-  EXPECT_EQ(queue.pop(), nullptr);  // it keeps its place
-  b.notice_link.store(link);
-  EXPECT_EQ(queue.pop(), &b);
-  EXPECT_EQ(queue.pop(), &a);
-  EXPECT_EQ(queue.pop(), &d);
-  EXPECT_FALSE(queue.noticed());
-  for (Note* note : {&a, &b, &c, &d}) take(note);
-}
-
 TEST_F(OrphanQueueTest, ManyProducersLoseNothing) {
   constexpr std::size_t kThreads = 4, kEach = 3000;
   std::vector<Note*> notes;
