@@ -123,6 +123,7 @@ void ContextBody::go_on_alone() noexcept {
   lock_.forget_waiters();
   visits_ = Visit::mine_in(*this);
   if (climbing_.load() != std::this_thread::get_id()) climbing_.store(std::thread::id());
+  drains_done_.store(drains_begun_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   handles_.go_on_alone();
 }
 

@@ -200,6 +200,7 @@ class ContextBody {
   Block allocate(ContextId id, const TensorSpec& spec, std::uint64_t bytes);
   Drained drain(ContextId id, Scope scope);
   Drained drain_batch(ContextId id, Scope scope, bool& more);
+  bool drains_are_done() const noexcept;
   void carry_out(Lock& lock, EndBatch& batch);                  // releases the lock
   void end_region(Lock& lock, Region& closing, Reason reason);  // releases the lock
   Region* fill(EndBatch& batch, Region* doomed, Reason reason) noexcept;
@@ -273,6 +274,8 @@ class ContextBody {
   std::unique_ptr<Governor> governor_;
   std::atomic<std::uint64_t> births_at_look_{0};  // when names were last collected for
   std::atomic<std::thread::id> climbing_{};       // the thread inside a climb, if any
+  std::atomic<std::uint64_t> drains_begun_{0};    // that have blocks to give back; under the lock
+  std::atomic<std::uint64_t> drains_done_{0};     // whose blocks are back
 };
 
 inline TensorRecord& ContextBody::live(Lock& lock, Handle handle, std::string_view who) {

@@ -82,6 +82,11 @@ Drained ContextBody::drain_batch(ContextId id, Scope scope, bool& more) {
     if (batch.drained().tensors != 0) handles_.orphans().given_back(batch.drained().tensors, since);
   }
   more = batch.full() || taken == kMostNotices;
+  if (batch.frees()) {
+    drains_begun_.store(drains_begun_.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+    batch.count_back_in(drains_done_);
+  }
   carry_out(lock, batch);
   return batch.drained();
 }
@@ -95,6 +100,14 @@ void ContextBody::carry_out(Lock& lock, EndBatch& batch) {
   Host* const host = host_;
   lock.unlock();
   batch.carry_out(host);
+}
+
+// Whether all that was taken off the queue is in its pools again. Right after a drain of the caller's own:
+// the lock of that one shows what began before. In this order, or the end of a later drain would stand
+// for that of an earlier one.
+bool ContextBody::drains_are_done() const noexcept {
+  const std::uint64_t done = drains_done_.load(std::memory_order_acquire);
+  return done >= drains_begun_.load(std::memory_order_relaxed);
 }
 
 // Foreign tensors end on the host's thread. A safe point inside `end` may drain, one inside that

@@ -2,7 +2,9 @@
 // to their pools, and foreign tensors to their host.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -35,6 +37,10 @@ class ContextBody::EndBatch {
   void count_bytes(std::uint64_t bytes) noexcept { drained_.bytes += bytes; }
   const Drained& drained() const noexcept { return drained_; }
 
+  bool frees() const noexcept { return freed_count_ != 0; }
+  // Counted when the blocks are back, before the host is told of anything.
+  void count_back_in(std::atomic<std::uint64_t>& counter) noexcept { back_ = &counter; }
+
   // Once, without the lock.
   void carry_out(Host* host) {
     for (std::size_t i = 0; i < freed_count_; ++i) {
@@ -45,6 +51,7 @@ class ContextBody::EndBatch {
         freed.pool->free(freed.block, freed.note);
       }
     }
+    if (back_ != nullptr) back_->fetch_add(1, std::memory_order_release);
     if (ended_count_ != 0 && host != nullptr) host->end({ended_, ended_count_});
   }
 
@@ -66,6 +73,7 @@ class ContextBody::EndBatch {
   const bool for_host_;
   std::size_t freed_count_ = 0;
   std::size_t ended_count_ = 0;
+  std::atomic<std::uint64_t>* back_ = nullptr;
   Drained drained_;
 };
 

@@ -35,7 +35,13 @@ class ContextBody::OwnLadder final : public Ladder {
     if (!block) block = device_.pool().allocate(bytes_, stream_);
     return static_cast<bool>(block);
   }
-  std::uint64_t drain() override { return context_.drain(id_, Scope::kOwn).bytes; }
+  // What another thread is giving back counts too.
+  std::uint64_t drain() override {
+    const std::uint64_t bytes = context_.drain(id_, Scope::kOwn).bytes;
+    poll_until(std::chrono::steady_clock::now() + kPeerWait,
+               [&] { return context_.drains_are_done() || fits(); });
+    return bytes;
+  }
   std::uint64_t collect(Collection kind) override {
     return capturing() ? kCannotCollect : context_.run_collector(kind);
   }

@@ -434,5 +434,38 @@ TEST(ClimbSchedules, WhoComesSecondWaitsForTheClimbUnderWay) {
       kPreemptions);
 }
 
+// What was dropped is in the hands of a thread that drains it when another looks for room.
+TEST(ClimbSchedules, WhoFindsNoRoomWaitsForWhatAnotherGivesBack) {
+  explore(
+      "one that drains, and one that needs what it drains",
+      [](Schedule& run) {
+        const test::ReclaimOn on;
+        constexpr std::int64_t kBytes = CountingHeap::kGranule;
+        test::OpenDevice device({.kind = DeviceKind::kCustom,
+                                 .name = "small",
+                                 .budget = kBytes,
+                                 .heap = std::make_unique<CountingHeap>()});
+        {
+          const ContextPtr context = Context::create({.name = "dropping"});
+          const std::array<std::int64_t, 1> dims{kBytes};
+          const TensorSpec spec{
+              .device = device.get(), .dtype = DType::kUint8, .shape = Shape(dims)};
+          Context::orphan(context->make(spec));
+          bool made = false;
+          run.thread([&] { context->safe_point(); });
+          run.thread([&] {
+            try {
+              made = context->make(spec) != 0;
+            } catch (const Error&) {  // seen below
+            }
+          });
+          run.start();
+          run.expect(made, "no room though what was dropped is enough");
+        }
+        balance(run);
+      },
+      kPreemptions);
+}
+
 }  // namespace
 }  // namespace ebb::schedules
