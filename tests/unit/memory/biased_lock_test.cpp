@@ -114,7 +114,7 @@ TEST_F(BiasedLockOwners, AThreadThatFoundNoPlaceAsksAgain) {
   std::thread([] {
     constexpr int kMany = 100;
     std::latch placed(kMany + 1), asked(1);
-    std::vector<std::jthread> others;
+    std::vector<std::thread> others;
     for (int i = 0; i < kMany; ++i) {
       others.emplace_back([&] {
         BiasedLock own(1);
@@ -128,7 +128,7 @@ TEST_F(BiasedLockOwners, AThreadThatFoundNoPlaceAsksAgain) {
     use(lock, 3);
     EXPECT_FALSE(lock.is_owner());
     asked.count_down();
-    others.clear();
+    for (std::thread& each : others) each.join();
     use(lock, 3);
     EXPECT_TRUE(lock.is_owner());
   }).join();
