@@ -73,7 +73,8 @@ BY_NAME = {step.name: step for step in STEPS}
 
 def say(text: str) -> None:
     passed = int(time.monotonic() - START)
-    print(f"[{passed // 60}:{passed % 60:02}] {text}", flush=True)
+    # The end of the line with it, in one call: steps that run beside each other speak at once.
+    print(f"[{passed // 60}:{passed % 60:02}] {text}\n", end="", flush=True)
 
 
 def environment(step: Step) -> dict[str, str]:

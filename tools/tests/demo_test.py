@@ -1,4 +1,6 @@
 """The demo's steps fit together: each needs what comes before it, and a demo alone builds no more than it needs."""
+import contextlib
+import io
 import sys
 import unittest
 from pathlib import Path
@@ -23,6 +25,19 @@ class Demo(unittest.TestCase):
     def test_the_smallest_is_shown_first_and_waits_for_neither_npm_nor_maven(self):
         self.assertEqual(names(demo.wanted(["host"])), ["configure", "books", "host"])
         self.assertEqual(next(step for step in demo.STEPS if step.lane == "show").name, "host")
+
+    def test_a_line_is_written_in_one_call(self):
+        class Writes(io.StringIO):
+            calls = []
+
+            def write(self, text):
+                self.calls += [text] if text else []
+                return super().write(text)
+
+        with contextlib.redirect_stdout(Writes()) as out:
+            demo.say("npm: fetch")
+        self.assertEqual(len(out.calls), 1)
+        self.assertTrue(out.calls[0].endswith("npm: fetch\n"))
 
     def test_node_alone_builds_no_jar(self):
         self.assertNotIn("jar", names(demo.wanted(["node"])))
