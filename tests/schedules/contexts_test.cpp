@@ -391,17 +391,30 @@ TEST(ClimbSchedules, WhoFindsNoNameLooksForOneWhileOthersEndTheirs) {
       kPreemptions);
 }
 
+// Has room for so many tensors, each a granule of its heap.
+class SmallDevice {
+ public:
+  explicit SmallDevice(std::uint64_t tensors)
+      : device_({.kind = DeviceKind::kCustom,
+                 .name = "small",
+                 .budget = tensors * CountingHeap::kGranule,
+                 .heap = std::make_unique<CountingHeap>()}) {}
+  TensorSpec one() const {
+    const std::array<std::int64_t, 1> dims{CountingHeap::kGranule};
+    return {.device = device_.get(), .dtype = DType::kUint8, .shape = Shape(dims)};
+  }
+
+ private:
+  test::OpenDevice device_;
+};
+
 // Two threads find no room; the host has garbage enough for both.
 TEST(ClimbSchedules, WhoComesSecondWaitsForTheClimbUnderWay) {
   explore(
       "two that need what one collection frees",
       [](Schedule& run) {
         const test::ReclaimOn on;
-        constexpr std::int64_t kBytes = CountingHeap::kGranule;
-        test::OpenDevice device({.kind = DeviceKind::kCustom,
-                                 .name = "small",
-                                 .budget = 2 * kBytes,
-                                 .heap = std::make_unique<CountingHeap>()});
+        const SmallDevice device(2);
         WatchedHost host(run);
         std::vector<Handle> garbage;
         host.on_collect = [&](Collection) {
@@ -410,9 +423,7 @@ TEST(ClimbSchedules, WhoComesSecondWaitsForTheClimbUnderWay) {
         };
         {
           const ContextPtr context = Context::create({.name = "climbing", .host = &host});
-          const std::array<std::int64_t, 1> dims{kBytes};
-          const TensorSpec spec{
-              .device = device.get(), .dtype = DType::kUint8, .shape = Shape(dims)};
+          const TensorSpec spec = device.one();
           for (int i = 0; i < 2; ++i) garbage.push_back(context->make(spec));
           int made = 0;
           for (int i = 0; i < 2; ++i) {
@@ -440,16 +451,10 @@ TEST(ClimbSchedules, WhoFindsNoRoomWaitsForWhatAnotherGivesBack) {
       "one that drains, and one that needs what it drains",
       [](Schedule& run) {
         const test::ReclaimOn on;
-        constexpr std::int64_t kBytes = CountingHeap::kGranule;
-        test::OpenDevice device({.kind = DeviceKind::kCustom,
-                                 .name = "small",
-                                 .budget = kBytes,
-                                 .heap = std::make_unique<CountingHeap>()});
+        const SmallDevice device(1);
         {
           const ContextPtr context = Context::create({.name = "dropping"});
-          const std::array<std::int64_t, 1> dims{kBytes};
-          const TensorSpec spec{
-              .device = device.get(), .dtype = DType::kUint8, .shape = Shape(dims)};
+          const TensorSpec spec = device.one();
           Context::orphan(context->make(spec));
           bool made = false;
           run.thread([&] { context->safe_point(); });

@@ -133,13 +133,15 @@ TEST_F(FewNames, AnotherContextIsAskedForThem) {
     for (const Handle handle : garbage) Context::orphan(handle);
     return 1;
   };
-  std::atomic<bool> stop{false};
+  std::atomic<bool> runs{false}, stop{false};
   std::thread its_thread([&] {
     while (!stop) {
       other->safe_point();
+      runs = true;
       std::this_thread::yield();
     }
   });
+  while (!runs) std::this_thread::yield();  // it is asked for 100 ms: starting is not part of that
   EXPECT_NO_THROW(make({}));
   stop = true;
   its_thread.join();
