@@ -101,8 +101,10 @@ constexpr OpSpec kNormFactorsSpec{.id = kNormFactors,
 }  // namespace
 
 const OpSpec* find_program_op(OpId op) noexcept {
-  if (op >= kOpIdLimit) return find_normed_op(op);
-  return op == kChain ? &kChainSpec : op == kNormFactors ? &kNormFactorsSpec : find_packed_op(op);
+  if (op == kChain) return &kChainSpec;
+  if (op == kNormFactors) return &kNormFactorsSpec;
+  const OpSpec* packed = find_packed_op(op);
+  return packed != nullptr ? packed : find_normed_op(op);
 }
 
 int chain_operands(OpId op) noexcept {

@@ -6,6 +6,7 @@
 #include "ops/format.hpp"
 #include "ops/fused.hpp"
 #include "ops/normed.hpp"
+#include "ops/packed.hpp"
 #include "ops/windows.hpp"
 
 namespace ebb::ops {
@@ -108,6 +109,14 @@ void fused_convolve(OpCall& call) {
   call.make(DType::kFloat32, result);
 }
 
+// An input of a number for each of so many.
+void check_numbers(const OpCall& call, std::size_t input, std::int64_t count) {
+  if (call.input(input).dtype != DType::kFloat32) call.fail_dtype(input, "float32");
+  call.check(is_list_of(call.input(input).shape, count),
+             "input {} of shape {} was given, {} numbers are allowed", input,
+             call.input(input).shape, count);
+}
+
 // Inputs 2 to 5: a number for each channel.
 template <Kind kKind>
 void normed_convolve(OpCall& call) {
@@ -115,12 +124,7 @@ void normed_convolve(OpCall& call) {
   Convolution& made = forward<kKind>(call, false);
   made.epilogue.activation = static_cast<Activation>(call.integer(kActivation));
   made.epilogue.alpha = static_cast<float>(call.number(kAlpha));
-  for (std::size_t i = 2; i < call.inputs(); ++i) {
-    if (call.input(i).dtype != DType::kFloat32) call.fail_dtype(i, "float32");
-    call.check(call.input(i).shape == Shape{made.out_channels},
-               "input {} of shape {} was given, {} numbers are allowed", i, call.input(i).shape,
-               made.out_channels);
-  }
+  for (std::size_t i = 2; i < call.inputs(); ++i) check_numbers(call, i, made.out_channels);
   call.make(DType::kFloat32, result_of(made));
 }
 
@@ -179,7 +183,39 @@ constexpr Kind kPlane{.axes = 2};
 constexpr Kind kDepthwise{.axes = 2, .depthwise = true};
 constexpr Kind kVolume{.axes = 3};
 
+Activation limiting_activation(const OpCall& call, std::size_t attribute) {
+  const auto activation = static_cast<Activation>(call.integer(attribute));
+  call.check(is_limiting(activation), "activation {} was given, linear, relu and relu6 are allowed",
+             call.integer(attribute));
+  return activation;
+}
+
 }  // namespace
+
+void check_packed_separable(OpCall& call) {
+  constexpr std::size_t kColumns = kAlpha, kProductActivation = kAlpha + 1;
+  call.check(!call.boolean(kChannelsFirst), "channels that come first were given, last is allowed");
+  Convolution made = forward<kDepthwise>(call, false);
+  const Windows& windows = made.windows;
+  const Shape& filter = call.input(1).shape;
+  call.check(made.out_channels == made.in_channels &&
+                 windows.size[0] <= kMostSeparableTaps / windows.size[1],
+             "a filter of shape {} was given, one of {} taps for each channel is allowed", filter,
+             kMostSeparableTaps);
+  made.epilogue.activation = limiting_activation(call, kActivation);
+  const std::int64_t columns = call.integer(kColumns);
+  call.check(columns >= 0 && columns <= kMostStep, "{} columns were given, 0 to {} are allowed",
+             columns, kMostStep);
+  const Shape wanted = panels_shape(made.in_channels, columns);
+  if (call.input(2).dtype != DType::kFloat32) call.fail_dtype(2, "float32");
+  call.check(call.input(2).shape == wanted, "panels of shape {} were given, {} is allowed",
+             call.input(2).shape, wanted);
+  if (call.has(3)) check_numbers(call, 3, made.in_channels);
+  if (call.has(4)) check_numbers(call, 4, columns);
+  const Activation activation = limiting_activation(call, kProductActivation);
+  call.params(PackedSeparable{.depthwise = made, .columns = columns, .activation = activation});
+  call.make(DType::kFloat32, data_shape(windows.batch, windows.out, windows.axes, columns, false));
+}
 
 void add_convolutions(MeaningTable& table) {
   table.set(op_id("Conv2D"), convolve<kPlane>);

@@ -33,6 +33,7 @@ const MeaningTable& meanings() noexcept {
     filled.set(kNormFactors, check_norm_factors);
     filled.set(kPackedMatrix, check_packed_matrix);
     filled.set(kPackedProduct, check_packed_product);
+    filled.set(kPackedSeparable, check_packed_separable);
     add_normed_convolutions(filled);
     add_normed(filled);
     return filled;

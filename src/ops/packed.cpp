@@ -28,14 +28,33 @@ constexpr OpSpec kProductSpec{
     .attributes = {detail::integer("columns"), detail::integer("activation"),
                    detail::number("leakyreluAlpha")}};
 
-Shape panels_shape(std::int64_t inner, std::int64_t columns) {
-  return Shape{panels_of(columns), inner, kPanelColumns};
+consteval OpSpec separable_spec() {
+  OpSpec spec = *find_op("FusedDepthwiseConv2D");
+  spec.id = kPackedSeparable;
+  spec.name = "PackedSeparable";
+  spec.least_inputs = 3;
+  spec.most_inputs = 5;
+  spec.inputs = {"x", "filter", "panels", "bias?", "productBias?"};
+  spec.attributes[attribute_at("FusedDepthwiseConv2D", "leakyreluAlpha")] =
+      detail::integer("columns");
+  spec.attributes[spec.attribute_count()] = detail::integer("productActivation");
+  return spec;
 }
+constexpr OpSpec kSeparableSpec = separable_spec();
 
 }  // namespace
 
 const OpSpec* find_packed_op(OpId op) noexcept {
-  return op == kPackedMatrix ? &kMatrixSpec : op == kPackedProduct ? &kProductSpec : nullptr;
+  switch (op) {
+    case kPackedMatrix:
+      return &kMatrixSpec;
+    case kPackedProduct:
+      return &kProductSpec;
+    case kPackedSeparable:
+      return &kSeparableSpec;
+    default:
+      return nullptr;
+  }
 }
 
 void check_packed_matrix(OpCall& call) {

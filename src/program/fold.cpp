@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 
-#include "ebb/ops/words.hpp"
 #include "ops/chain.hpp"
 #include "ops/packed.hpp"
 #include "program/fuse.hpp"
+#include "program/step_reader.hpp"
 
 namespace ebb::programs {
 namespace {
@@ -16,45 +16,19 @@ constexpr std::size_t kNoStep = ~std::size_t{0};
 // Fewer rows are multiplied by a matrix as it lies.
 constexpr std::int64_t kLeastRows = 4;
 
-bool is_convolution(ops::OpId op) { return op == op_id("Conv2D") || op == op_id("FusedConv2D"); }
-bool is_depthwise(ops::OpId op) {
-  return op == op_id("DepthwiseConv2dNative") || op == op_id("FusedDepthwiseConv2D");
-}
-bool is_product(ops::OpId op) { return op == op_id("BatchMatMul") || op == op_id("_FusedMatMul"); }
-bool is_fused(ops::OpId op) {
-  return op == op_id("FusedConv2D") || op == op_id("FusedDepthwiseConv2D") ||
-         op == op_id("_FusedMatMul");
-}
 ops::OpId fused_of(ops::OpId op) {
   if (is_convolution(op)) return op_id("FusedConv2D");
   return is_depthwise(op) ? op_id("FusedDepthwiseConv2D") : op_id("_FusedMatMul");
 }
 
 // What both have in common: new steps before one of those that were there.
-class Rewriter {
+class Rewriter : protected StepReader {
  protected:
   Rewriter(Plan& plan, std::vector<Step>& steps)
-      : plan_(plan), steps_(steps), fixed_(fixed_slots(plan, steps)) {}
+      : StepReader(plan), steps_(steps), fixed_(fixed_slots(plan, steps)) {}
 
-  const Shape& shape_of(Slot slot) const { return plan_.likeness[slot].shape; }
   bool is_fixed(Slot slot) const { return slot < fixed_.size() && fixed_[slot]; }
-  std::span<const double> attributes_of(const Step& step) const {
-    return plan_.attributes_in(step.attributes);
-  }
-  Slot input_of(const Step& step, std::size_t i) const {
-    const auto inputs = plan_.slots_in(step.inputs);
-    return i < inputs.size() ? inputs[i] : kNoSlot;
-  }
-  // channelsFirst is the last attribute of a convolution that is not fused.
-  bool is_channels_first(const Step& step) const {
-    const auto attributes = attributes_of(step);
-    return !is_product(step.op) && attributes[attributes.size() - (is_fused(step.op) ? 3 : 1)] != 0;
-  }
-  bool is_linear(const Step& step) const {
-    const auto attributes = attributes_of(step);
-    return !is_fused(step.op) ||
-           attributes[attributes.size() - 2] == static_cast<double>(ops::Activation::kLinear);
-  }
+  bool is_linear(const Step& step) const { return activation_of(step) == ops::Activation::kLinear; }
 
   Slot made(ops::OpId op, const std::vector<Slot>& inputs, const Shape& shape,
             const std::vector<double>& attributes = {}) {
@@ -68,7 +42,6 @@ class Rewriter {
     return slot;
   }
 
-  Plan& plan_;
   std::vector<Step>& steps_;
   const std::vector<bool> fixed_;
   std::vector<Step> made_;
@@ -123,7 +96,7 @@ class NormFolder : Rewriter {
     const Slot weights = input_of(step, 1), bias = input_of(step, 2);
     if (!is_fixed(weights) || plan_.likeness[weights].dtype != DType::kFloat32) return false;
     if (is_channels_first(step) || !is_linear(step) || input_of(step, 3) != kNoSlot) return false;
-    const std::int64_t channels = shape_of(plan_.slots_in(step.results)[0]).dims().back();
+    const std::int64_t channels = shape_of(result_of(step)).dims().back();
     if (bias != kNoSlot && !(is_fixed(bias) && shape_of(bias) == Shape{channels})) return false;
     if (is_depthwise(step.op)) return shape_of(weights).dims().back() == 1;
     return is_convolution(step.op) || attributes_of(step)[1] == 0;  // transposeB
@@ -187,7 +160,7 @@ class Packer : Rewriter {
   bool takes_panels(const Step& step) const {
     if (!is_convolution(step.op) && !is_product(step.op)) return false;
     const Slot x = input_of(step, 0), weights = input_of(step, 1);
-    const Slot result = plan_.slots_in(step.results)[0];
+    const Slot result = result_of(step);
     if (!is_fixed(weights) || plan_.likeness[weights].dtype != DType::kFloat32) return false;
     if (plan_.likeness[x].dtype != DType::kFloat32 || input_of(step, 3) != kNoSlot) return false;
     const Shape& shape = shape_of(weights);
@@ -207,13 +180,13 @@ class Packer : Rewriter {
     return !is_channels_first(step) &&
            std::ranges::equal(attributes_of(step).first(kPlain.size()), kPlain) &&
            std::ranges::equal(shape_of(input_of(step, 0)).dims().first(3),
-                              shape_of(plan_.slots_in(step.results)[0]).dims().first(3));
+                              shape_of(result_of(step)).dims().first(3));
   }
 
   Step packed(const Step& step) {
     const auto attributes = attributes_of(step);
     const double transposed = is_product(step.op) ? attributes[1] : 0;
-    const std::int64_t columns = shape_of(plan_.slots_in(step.results)[0]).dims().back();
+    const std::int64_t columns = shape_of(result_of(step)).dims().back();
     const std::int64_t inner = shape_of(input_of(step, 0)).dims().back();
     std::vector<double> now{static_cast<double>(columns),
                             static_cast<double>(ops::Activation::kLinear), 0};

@@ -247,6 +247,7 @@ void make_rest(Plan& plan, std::vector<Step> steps, const ProgramOptions& option
   }
   steps = keep_apart(plan, steps);
   if (plan.kept.empty()) return;
+  if (options.join) join_separable(plan, steps);
   if (options.fuse) steps = with_chains(plan, steps);
   if (plan.overwrite) sink_update(plan, steps);
   end_slots(plan, steps);

@@ -35,6 +35,10 @@ std::vector<bool> fixed_slots(const Plan& plan, const std::vector<Step>& steps);
 void fold_norms(Plan& plan, std::vector<Step>& steps);
 void pack_matrices(Plan& plan, std::vector<Step>& steps);
 
+// A depthwise convolution and the packed product after it are one step, where that holds no more memory
+// (separable.cpp). The same numbers to the bit.
+void join_separable(Plan& plan, std::vector<Step>& steps);
+
 // An optimizer's update becomes the last step, where nothing needs its results and little comes after it
 // (sink.cpp). Whether one is the last now.
 bool sink_update(const Plan& plan, std::vector<Step>& steps);

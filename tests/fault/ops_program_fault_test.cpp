@@ -142,16 +142,19 @@ TEST_F(ProgramFault, WhenNewFailsBeforeVariablesAreWrittenOver) {
 // Weights that stay: what is kept of them is made in the third call, which may go without.
 class KeptFault : public ProgramFault {
  protected:
+  bool separable = false;
+
   std::uint64_t fail_in_turn(int armed, const Failing& failing) {
     return count_points([&](std::uint64_t n, bool and_later) {
-      return calls(
-          armed, [&] { failing.arm(n, and_later); }, failing.disarm);
+      const auto arm = [&] { failing.arm(n, and_later); };
+      return separable ? of_convolutions(armed, arm, failing.disarm)
+                       : of_products(armed, arm, failing.disarm);
     });
   }
 
  private:
   template <typename Arm, typename Disarm>
-  std::uint64_t calls(int armed, Arm arm, Disarm disarm) {
+  std::uint64_t of_products(int armed, Arm arm, Disarm disarm) {
     const ContextPtr context = Context::create({.name = "kept"});
     const Session session({.context = *context, .device = *world.cpu});
     Variable weights(filled({6 * scale, 5 * scale})), mean(filled({5 * scale}));
@@ -160,7 +163,26 @@ class KeptFault : public ProgramFault {
       const Tensor y = ops::batch_mat_mul(in, weights);
       return ops::relu(ops::fused_batch_norm(y, mean, variance));
     };
-    auto recorded = record(f, {&weights, &mean}, {.keep = true});
+    return calls(x, f, {&weights, &mean}, armed, arm, disarm);
+  }
+
+  // One step from the third call on.
+  template <typename Arm, typename Disarm>
+  std::uint64_t of_convolutions(int armed, Arm arm, Disarm disarm) {
+    const ContextPtr context = Context::create({.name = "separable"});
+    const Session session({.context = *context, .device = *world.cpu});
+    Variable filter(filled({3, 3, 32, 1})), matrix(filled({1, 1, 32, 8}));
+    const auto f = [&](const Tensor& in) {
+      const Tensor y = ops::depthwise_conv2d_native(in, filter, {.pads = {1, 1, 1, 1}});
+      return ops::conv2d(ops::relu(y), matrix);
+    };
+    return calls(filled({1, 96, 96, 32}), f, {&filter, &matrix}, armed, arm, disarm);
+  }
+
+  template <typename Function, typename Arm, typename Disarm>
+  std::uint64_t calls(const Tensor& x, Function f, const std::vector<Variable*>& variables,
+                      int armed, Arm arm, Disarm disarm) {
+    auto recorded = record(f, variables, {.keep = true});
     const std::vector<float> expected = f(x).template to_vector<float>();
     std::uint64_t faults = 0;
     for (int i = 0; i < 5; ++i) {
@@ -182,6 +204,22 @@ TEST_F(KeptFault, WhenNewFails) {
     const std::uint64_t points = fail_in_turn(armed, failing_new());
     EXPECT_GT(points, 5u);
     test::note("kept: {} fault points of new in call {}", points, armed);
+  }
+}
+
+TEST_F(KeptFault, WhenNewFailsInConvolutions) {
+  separable = true;
+  const std::uint64_t points = fail_in_turn(3, failing_new());
+  EXPECT_GT(points, 5u);
+  test::note("kept, a separable convolution: {} fault points of new", points);
+}
+
+TEST_F(KeptFault, WhenTheDeviceFailsInConvolutions) {
+  separable = true;
+  for (const int armed : {2, 3}) {
+    const std::uint64_t points = fail_in_turn(armed, failing_emptied_device());
+    EXPECT_GT(points, 0u);
+    test::note("kept, a separable convolution: {} fault points of the device", points);
   }
 }
 

@@ -21,6 +21,7 @@ const KernelTable& table() {
     add_products(kernels);
     add_products_packed(kernels);
     add_convolutions(kernels);
+    add_convolutions_separable(kernels);
     add_pooling(kernels);
     add_dilation(kernels);
     add_normalisation(kernels);

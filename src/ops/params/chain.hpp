@@ -6,13 +6,9 @@
 #include <cstdint>
 #include <span>
 
-#include "ebb/ops/table.hpp"
+#include "ops/params/program_ops.hpp"
 
 namespace ebb::ops {
-
-// No rows of the table.
-inline constexpr OpId kChain = kOpIdLimit - 1;
-inline constexpr OpId kNormFactors = kOpIdLimit - 2;
 
 inline constexpr std::size_t kChainWords = 6;
 inline constexpr std::size_t kMostChainSteps = 16, kMostChainInputs = 16;

@@ -1,5 +1,5 @@
-// One number for the layout of every parameter struct: what two compilers must agree on before they
-// hand such structs to each other.
+// One number for the layout of every parameter struct, and for the ids that are not in the table: what two compilers must
+// agree on before they hand such structs to each other.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "ops/params/optimizers.hpp"
 #include "ops/params/pooling.hpp"
 #include "ops/params/products.hpp"
+#include "ops/params/program_ops.hpp"
 #include "ops/params/reductions.hpp"
 #include "ops/params/sorting.hpp"
 #include "ops/params/suppression.hpp"
@@ -27,7 +28,9 @@ consteval std::uint64_t hash_of_layouts() {
   static_assert((std::is_standard_layout_v<Params> && ...));
   static_assert((std::is_trivially_copyable_v<Params> && ...));
   std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::size_t number : {sizeof(Params)..., alignof(Params)...}) {
+  for (const std::size_t number :
+       {sizeof(Params)..., alignof(Params)..., std::size_t{kChain}, std::size_t{kNormFactors},
+        std::size_t{kNormedConvolution}, std::size_t{kNormedDepthwise}, std::size_t{kRowNorm}}) {
     hash = (hash ^ number) * 0x100000001b3u;
   }
   return hash;

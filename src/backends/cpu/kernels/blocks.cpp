@@ -54,9 +54,7 @@ struct Strip {
 };
 
 HWY_INLINE Floats within(const Limits& limits, Floats sum) {
-  const Lanes d;
-  const Floats least = hn::Set(d, limits.least), most = hn::Set(d, limits.most);
-  return hn::IfThenElse(hn::Lt(sum, least), least, hn::IfThenElse(hn::Gt(sum, most), most, sum));
+  return Within(Lanes(), limits.least, limits.most, sum);
 }
 
 HWY_INLINE void store_half(const Strip& s, Floats sum, float* to, const float* bias,
@@ -141,12 +139,11 @@ void multiply_rows(const Strip& s, Index rows) {
   multiply_strip<kCount>(s);
 }
 
-// In strips of nearly as many rows each: a strip of a few takes as long as one of many. Each of them fetches
-// its share of the panel that comes next, which may be far away: weights are read once in a run.
+Index strips_of(Index rows) { return (rows + kStrip - 1) / kStrip; }
+
+// In strips of nearly as many rows each: a strip of a few takes as long as one of many.
 void multiply_panel(Strip s, Index rows) {
-  Index strips = (rows + kStrip - 1) / kStrip;
-  s.ahead_step = s.ahead == s.right ? 0 : panel_columns() / strips + 1;
-  for (; strips > 0; --strips) {
+  for (Index strips = strips_of(rows); strips > 0; --strips) {
     const Index here = (rows + strips - 1) / strips;
     multiply_rows<kStrip>(s, here);
     s.left += here * s.row;
@@ -156,15 +153,23 @@ void multiply_panel(Strip s, Index rows) {
   }
 }
 
+// Meanwhile each strip fetches its share of what is next: the panel that comes next, which may be far away where weights
+// are read once in a run, or what the caller says.
 void multiply_tile(const Tile& t) {
   const Index panel = panel_columns();
   const bool packed = t.right_row == 0;
+  const Index strips = strips_of(t.rows);
+  const Index turns = strips * ((t.columns + panel - 1) / panel) * t.inner;
+  if (turns == 0) return;
+  const Index step = (t.next != nullptr ? t.next_floats / turns : panel / strips) + 1;
+  Index fetched = 0;  // of what the caller says
   for (Index k = 0; k < t.inner; k += blocks::kBlock) {
     const Finish* finish = k + blocks::kBlock < t.inner ? nullptr : t.finish;
     const float* bias = finish == nullptr ? nullptr : finish->bias;
     for (Index j = 0; j < t.columns; j += panel) {
       const float* right = t.right + (packed ? j * t.inner + k * panel : k * t.right_row + j);
-      const bool last = !packed || j + panel >= t.columns;
+      const bool is_there = t.next != nullptr || (packed && j + panel < t.columns);
+      const Index inner = std::min(blocks::kBlock, t.inner - k);
       multiply_panel({.left = t.left.at + k * t.left.column,
                       .row = t.left.row,
                       .column = t.left.column,
@@ -172,14 +177,17 @@ void multiply_tile(const Tile& t) {
                       .right_row = packed ? panel : t.right_row,
                       .out = t.out + j,
                       .out_row = t.out_row,
-                      .inner = std::min(blocks::kBlock, t.inner - k),
+                      .inner = inner,
                       .columns = std::min(panel, t.columns - j),
                       .add = t.add || k > 0,
                       .finish = finish,
                       .bias = bias == nullptr ? nullptr : bias + j,
-                      .ahead = last ? right : right + panel * t.inner,
-                      .ahead_step = 0},
+                      .ahead = t.next != nullptr ? t.next + fetched
+                               : is_there        ? right + panel * t.inner
+                                                 : right,
+                      .ahead_step = is_there ? step : 0},
                      t.rows);
+      fetched += strips * inner * step;
     }
   }
 }
@@ -280,16 +288,15 @@ void multiply_part(const blocks::Tile& whole, const Shares& shares, blocks::Inde
   }
 }
 
-// In how many parts a product of so many floating-point operations is made.
-blocks::Index parts_for(double flops) {
+}  // namespace
+
+blocks::Index blocks::parts_for(double flops) noexcept {
   const bool has_crew = Shift::has_crew();
-  const double least = has_crew ? blocks::kCrewPartFlops : blocks::kPartFlops;
+  const double least = has_crew ? kCrewPartFlops : kPartFlops;
   if (flops < 2 * least) return 1;
   // Two for each thread, so that a helper that comes late finds some.
   return has_crew && flops >= 2 * least * team_size() ? 2 * team_size() : team_size();
 }
-
-}  // namespace
 
 void blocks::multiply_together(const Tile& whole) {
   const double flops = 2.0 * static_cast<double>(whole.rows) * static_cast<double>(whole.inner) *

@@ -71,9 +71,14 @@ struct Tile {
   const Finish* finish = nullptr;
   // Where `right` is not packed: from one of its rows to the next. Columns are a multiple of kColumns then.
   Index right_row = 0;
+  // What the caller reads after it, and is fetched meanwhile; null: nothing, and panels are.
+  const float* next = nullptr;
+  Index next_floats = 0;
 };
 void multiply(const Tile& tile);
 // The same, shared by the team where it is worth it.
 void multiply_together(const Tile& tile);
+// In how many parts a product of so many floating-point operations is made.
+Index parts_for(double flops) noexcept;
 
 }  // namespace ebb::cpu::blocks

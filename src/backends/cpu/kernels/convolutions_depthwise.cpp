@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/parallel.hpp"
+#include "ops/packed.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/convolutions_depthwise.cpp"
@@ -20,8 +21,7 @@ using depthwise::Pixels;
 using Index = std::int64_t;
 
 HWY_INLINE Vec within(const Limits& limits, Vec sum) {
-  const Vec least = hn::Set(Tag(), limits.least), most = hn::Set(Tag(), limits.most);
-  return hn::IfThenElse(hn::Lt(sum, least), least, hn::IfThenElse(hn::Gt(sum, most), most, sum));
+  return Within(Tag(), limits.least, limits.most, sum);
 }
 
 // One pixel, whatever its window is like.
@@ -136,7 +136,7 @@ HWY_EXPORT(make_one);
 HWY_EXPORT(make_some);
 
 // Windows of more taps are oneDNN's.
-constexpr Index kMostTaps = 49;
+constexpr Index kMostTaps = ops::kMostSeparableTaps;
 
 // The taps of a window that lie over data, along one axis.
 struct Taps {
@@ -167,25 +167,28 @@ class Row {
     outside_ = room < 0 ? 0 : std::min(room / stride + 1, w_.out[1]);
   }
 
-  void make(float* result) const {
+  // Its pixels [begin, end).
+  void make(Index begin, Index end, float* result) const {
     const auto one = HWY_DYNAMIC_DISPATCH(make_one), some = HWY_DYNAMIC_DISPATCH(make_some);
-    const Pixels first = under(inside_, result);
-    for (Index x = 0; x < w_.out[1];) {
-      if (x >= inside_ && x + kPixels <= outside_) {
-        Pixels pixels = first;
+    const Pixels first = under(inside_);
+    for (Index x = begin; x < end;) {
+      const bool all_inside = x >= inside_ && x + kPixels <= std::min(outside_, end);
+      Pixels pixels = all_inside ? first : under(x);
+      pixels.result = result + (x - begin) * channels_;
+      if (all_inside) {
         pixels.data += (x - inside_) * pixels.data_pixel;
-        pixels.result += (x - inside_) * pixels.channels;
         some(pixels);
         x += kPixels;
       } else {
-        one(under(x, result));
+        one(pixels);
         ++x;
       }
     }
   }
 
  private:
-  Pixels under(Index x, float* result) const {
+  // But for where the result goes.
+  Pixels under(Index x) const {
     const Taps columns(w_, 1, x);
     return {.data = data_ + columns.at * channels_,
             .filter = filter_ + columns.first * channels_,
@@ -197,7 +200,7 @@ class Row {
             .filter_column = channels_,
             .data_pixel = w_.stride[1] * channels_,
             .bias = at_.bias,
-            .result = result + x * channels_,
+            .result = nullptr,
             .channels = channels_,
             .limits = limits_};
   }
@@ -220,6 +223,19 @@ bool suits_depthwise(const ops::Convolution& c) noexcept {
          w.size[0] <= kMostTaps && w.size[1] <= kMostTaps && w.size[0] * w.size[1] <= kMostTaps;
 }
 
+void make_depthwise_pixels(const ops::Convolution& c, const DepthwiseOperands& operands,
+                           Index begin, Index end, const Limits& limits) {
+  const Index width = c.windows.out[1];
+  float* result = operands.result;
+  while (begin < end) {
+    const Index row = begin / width, x = begin % width;
+    const Index last = std::min(width, end - row * width);
+    Row(c, operands, row, limits).make(x, last, result);
+    result += (last - x) * c.out_channels;
+    begin += last - x;
+  }
+}
+
 void run_depthwise(const ops::Convolution& c, const DepthwiseOperands& operands,
                    ops::Activation activation) {
   const ops::Windows& w = c.windows;
@@ -230,7 +246,7 @@ void run_depthwise(const ops::Convolution& c, const DepthwiseOperands& operands,
   parallel_for(w.batch * w.out[0], grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       float* result = operands.result + i * row;
-      Row(c, operands, i, limits.value_or(Limits{})).make(result);
+      Row(c, operands, i, limits.value_or(Limits{})).make(0, w.out[1], result);
       if (!limits) activate(activation, c.epilogue.alpha, result, row);
     }
   });

@@ -20,6 +20,11 @@ bool suits_depthwise(const ops::Convolution& convolution) noexcept;
 void run_depthwise(const ops::Convolution& convolution, const DepthwiseOperands& operands,
                    ops::Activation activation);
 
+// Pixels [begin, end) of all images' rows, one after the other, to operands.result. On the calling thread.
+// Pre: suits_depthwise.
+void make_depthwise_pixels(const ops::Convolution& convolution, const DepthwiseOperands& operands,
+                           std::int64_t begin, std::int64_t end, const Limits& limits);
+
 namespace depthwise {
 
 inline constexpr std::int64_t kPixels = 4;  // at a time, where all of them lie under the same taps

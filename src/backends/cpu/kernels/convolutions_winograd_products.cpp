@@ -115,9 +115,7 @@ HWY_INLINE bool are_finite(const Floats (&y)[4]) {
 }
 
 HWY_INLINE Floats within(const Limits& limits, Floats v) {
-  const Lanes d;
-  const Floats least = hn::Set(d, limits.least), most = hn::Set(d, limits.most);
-  return hn::IfThenElse(hn::Lt(v, least), least, hn::IfThenElse(hn::Gt(v, most), most, v));
+  return Within(Lanes(), limits.least, limits.most, v);
 }
 
 // One tile's results for a vector of filters, from the products for it.

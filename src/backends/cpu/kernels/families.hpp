@@ -19,6 +19,7 @@ void add_elementwise_chain(KernelTable& kernels);
 void add_products(KernelTable& table);
 void add_products_packed(KernelTable& table);
 void add_convolutions(KernelTable& table);
+void add_convolutions_separable(KernelTable& table);
 void add_pooling(KernelTable& table);
 void add_dilation(KernelTable& table);
 void add_normalisation(KernelTable& table);

@@ -6,6 +6,7 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
@@ -54,7 +55,8 @@ Floats packed(const Case& c, const Floats& right, bool together) {
 constexpr Index kMargin = 3;
 constexpr float kUntouched = 1234.0F;
 
-Floats product(const Case& c, const Floats& left, const Floats& right, bool add = false) {
+Floats product(const Case& c, const Floats& left, const Floats& right, bool add = false,
+               const Finish* finish = nullptr, const Floats* next = nullptr) {
   const Index step = c.columns + kMargin;
   Floats out(static_cast<std::size_t>(c.rows * step), add ? 1.0F : kUntouched);
   const Floats panels = packed(c, right, c.columns > 100);
@@ -65,7 +67,10 @@ Floats product(const Case& c, const Floats& left, const Floats& right, bool add 
             .rows = c.rows,
             .inner = c.inner,
             .columns = c.columns,
-            .add = add});
+            .add = add,
+            .finish = finish,
+            .next = next == nullptr ? nullptr : next->data(),
+            .next_floats = next == nullptr ? 0 : static_cast<Index>(next->size())});
   return out;
 }
 
@@ -154,6 +159,43 @@ TEST(Blocks, AreSharedByTheTeam) {
       }
     }
   }
+}
+
+TEST(Blocks, OfNothingWriteNothing) {
+  for (const Case& c : {Case{3, 0, 4}, {0, 7, 4}, {3, 7, 0}}) {
+    SCOPED_TRACE(name_of(c));
+    const Floats left = small_numbers(c.rows * c.inner, 1);
+    const Floats right = small_numbers(c.inner * c.columns, 2);
+    const auto floats = static_cast<std::size_t>(c.rows * (c.columns + kMargin));
+    EXPECT_EQ(product(c, left, right), Floats(floats, kUntouched));
+  }
+}
+
+// Few and many floats for the turns of a product.
+TEST(Blocks, AreTheSameWhateverIsFetchedMeanwhile) {
+  const Case c{25, 600, 70};
+  const Floats left = small_numbers(c.rows * c.inner, 1);
+  const Floats right = small_numbers(c.inner * c.columns, 2);
+  for (const Index count : {1, 64, 200'000}) {
+    const Floats next = small_numbers(count, 3);
+    EXPECT_EQ(product(c, left, right, false, nullptr, &next), product(c, left, right));
+  }
+}
+
+// NaN is no number beyond a limit.
+TEST(Blocks, LimitNumbersAlone) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Floats left{-0.0F, nan, -3.0F, 3.0F, 9.0F, -infinity, infinity}, right{1.0F};
+  const Finish finish{.bias = nullptr, .limits = {.least = 0, .most = 6}};
+  const Floats expected{0.0F, nan, 0.0F, 3.0F, 6.0F, 0.0F, 6.0F};
+  for_each_target([&](std::int64_t) {
+    const Floats made = product({7, 1, 1}, left, right, false, &finish);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const float number = made[i * (1 + kMargin)];
+      EXPECT_TRUE(number == expected[i] || (i == 1 && std::isnan(number))) << i << ": " << number;
+    }
+  });
 }
 
 TEST(Blocks, GiveTheSameBitsForVectorsOfAnyLength) {
