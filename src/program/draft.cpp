@@ -110,6 +110,7 @@ void DraftBody::ended(ops::OpCall& call) {
   }
   if (!hears_) return;
   learn_moved(call);
+  if (is_its_operand(call)) return;
   const bool folds = can_fold(call);
   if (folds && shares_result(call)) return;
   take_results(call, folds ? Origin::kConstant : Origin::kMade);
@@ -125,6 +126,22 @@ void DraftBody::learn_moved(const ops::OpCall& call) {
     if (call.input(i).dtype != plan_.likeness[pending_[i]].dtype) continue;  // converted
     known_.learn_place(gradients::place_of(call.input(i)), pending_[i]);
   }
+}
+
+// A view of all of its operand, in the same shape and order, is the operand: TensorFlow.js's layers take the slice of
+// the only batch, and gradients are brought into the shape that they have.
+bool DraftBody::is_its_operand(ops::OpCall& call) {
+  if (call.outputs() != 1 || call.output(0).memory || pending_.empty() || pending_[0] == kNoSlot) {
+    return false;
+  }
+  const gradients::Place place = gradients::place_of_result(call, call.output(0));
+  if (place.dtype != plan_.likeness[pending_[0]].dtype ||
+      place != gradients::place_of(call.input(0))) {
+    return false;
+  }
+  learn(call.output(0).handle, place, pending_[0]);
+  pending_.clear();
+  return true;
 }
 
 bool DraftBody::can_fold(ops::OpCall& call) const {

@@ -40,6 +40,7 @@ class DraftBody final : public ops::Recorder {
   Slot slot_of(Handle tensor, const Operand& operand);
   Slot capture(Handle tensor, const Operand& operand);
   Slot keep(Handle tensor, const Operand& operand);
+  bool is_its_operand(ops::OpCall& call);
   bool can_fold(ops::OpCall& call) const;
   void learn_moved(const ops::OpCall& call);
   bool shares_result(ops::OpCall& call);

@@ -14,7 +14,7 @@ Runtime::~Runtime() {
 }
 
 void Runtime::share(napi_env env, const napi_value* arrays) {
-  double** const members[] = {&head_, &inputs_, &views_, &attributes_, &results_};
+  double** const members[] = {&head_, &inputs_, &views_, &attributes_, &results_, &small_};
   for (std::size_t i = 0; i < std::size(members); ++i) {
     void* data = nullptr;
     std::size_t length = 0;
@@ -26,6 +26,7 @@ void Runtime::share(napi_env env, const napi_value* arrays) {
     *members[i] = static_cast<double*>(data);
     if (members[i] == &inputs_) handles_.resize(length);
     if (members[i] == &results_) made_.resize(length / kResultSize);
+    if (members[i] == &small_) small_bytes_ = length * sizeof(double);
   }
 }
 

@@ -10,6 +10,7 @@
 //               input, dtype, rank, sizes
 //   attributes  flat, as ebb_op_run takes them
 //   results     for each: handle, dtype, rank, sizes
+//   small       values that are written or read, where they are few
 //
 // What JavaScript has ended goes first, so that the operation finds its memory still in the caches.
 #pragma once
@@ -21,7 +22,7 @@
 
 namespace ebb::node {
 
-constexpr std::size_t kShared = 5;
+constexpr std::size_t kShared = 6;
 
 class Runtime {
  public:
@@ -34,6 +35,8 @@ class Runtime {
   World& world() const { return world_; }
   ebb_context context() const { return world_.context(); }
   ebb_device device() const { return device_; }
+  // The shared array for values of so many bytes; null where it is smaller.
+  void* small(std::size_t bytes) const { return bytes <= small_bytes_ ? small_ : nullptr; }
 
   // The shared arrays; JavaScript brings larger ones when an operation needs them.
   void share(napi_env env, const napi_value* arrays);
@@ -71,6 +74,8 @@ class Runtime {
   double* views_ = nullptr;
   double* attributes_ = nullptr;
   double* results_ = nullptr;
+  double* small_ = nullptr;
+  std::size_t small_bytes_ = 0;
   napi_ref kept_[kShared] = {};
   std::vector<ebb_handle> handles_;
   std::vector<ebb_op_result> made_;

@@ -6,7 +6,7 @@
 namespace ebb::node {
 namespace {
 
-// share(head, inputs, views, attributes, results)
+// share(head, inputs, views, attributes, results, small)
 napi_value share(napi_env env, napi_callback_info info) {
   const Arguments<kShared> arguments(env, info);
   arguments.owner<Runtime>().share(env, arguments.values);
@@ -63,9 +63,15 @@ napi_value give(napi_env env, const Runtime& runtime, ebb_handle handle) {
   }
 }
 
-// write(dtype, shape, values) -> handle
-napi_value write(napi_env env, napi_callback_info info) {
-  const Arguments<3> arguments(env, info);
+// Values in the shared array, `bytes` of them.
+Bytes small_of(napi_env env, const Runtime& runtime, std::size_t bytes) {
+  const Bytes values{.data = runtime.small(bytes), .size = bytes};
+  if (values.data == nullptr)
+    napi_throw_error(env, "EBB_INVALID_ARGUMENT", "[tensor] So many values are not few.");
+  return values;
+}
+
+napi_value write_values(napi_env env, const Arguments<3>& arguments, const Bytes& values) {
   const Runtime& runtime = arguments.owner<Runtime>();
   runtime.world().flush();
   std::int64_t dims[EBB_MAX_RANK] = {};
@@ -74,7 +80,6 @@ napi_value write(napi_env env, napi_callback_info info) {
   spec.device = runtime.device();
   spec.dtype = arguments.integer<std::uint32_t>(0);
   if (!take_shape(env, arguments.values[1], spec, dims)) return nullptr;
-  const Bytes values = bytes_of(env, arguments.values[2]);
   ebb_handle handle = 0;
   if (!check(env, ebb_tensor_create(runtime.context(), &spec, &handle))) return nullptr;
   if (!check(env, ebb_tensor_write(runtime.context(), handle, values.data, values.size))) {
@@ -82,6 +87,19 @@ napi_value write(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   return give(env, runtime, handle);
+}
+
+// write(dtype, shape, values) -> handle
+napi_value write(napi_env env, napi_callback_info info) {
+  const Arguments<3> arguments(env, info);
+  return write_values(env, arguments, bytes_of(env, arguments.values[2]));
+}
+
+// writeSmall(dtype, shape, bytes) -> handle
+napi_value write_small(napi_env env, napi_callback_info info) {
+  const Arguments<3> arguments(env, info);
+  const Bytes values = small_of(env, arguments.owner<Runtime>(), arguments.integer<std::size_t>(2));
+  return values.data == nullptr ? nullptr : write_values(env, arguments, values);
 }
 
 // A large array comes fresh from the system. Getting its pages one by one, as they are written,
@@ -109,6 +127,17 @@ napi_value read(napi_env env, napi_callback_info info) {
   populate(into);
   check(env,
         ebb_tensor_read(runtime.context(), arguments.integer<ebb_handle>(0), into.data, into.size));
+  return nullptr;
+}
+
+// readSmall(handle, bytes): fills `small`
+napi_value read_small(napi_env env, napi_callback_info info) {
+  const Arguments<2> arguments(env, info);
+  const Runtime& runtime = arguments.owner<Runtime>();
+  const Bytes into = small_of(env, runtime, arguments.integer<std::size_t>(1));
+  if (into.data != nullptr)
+    check(env, ebb_tensor_read(runtime.context(), arguments.integer<ebb_handle>(0), into.data,
+                               into.size));
   return nullptr;
 }
 
@@ -181,8 +210,10 @@ napi_value runtime(napi_env env, napi_callback_info info) {
   export_function<share>(env, runtime, functions, "share");
   export_function<run>(env, runtime, functions, "run");
   export_function<write>(env, runtime, functions, "write");
+  export_function<write_small>(env, runtime, functions, "writeSmall");
   export_function<view>(env, runtime, functions, "view");
   export_function<read>(env, runtime, functions, "read");
+  export_function<read_small>(env, runtime, functions, "readSmall");
   export_function<read_begin>(env, runtime, functions, "readBegin");
   export_function<read_poll>(env, runtime, functions, "readPoll");
   export_function<read_end>(env, runtime, functions, "readEnd");

@@ -12,12 +12,17 @@ export interface HostRuntime {
     views: Float64Array,
     attributes: Float64Array,
     results: Float64Array,
+    small: Float64Array,
   ): void;
   run(): void;
   write(dtype: number, shape: readonly number[], values: ArrayBufferView): number;
+  /** Values that are in `small`. */
+  writeSmall(dtype: number, shape: readonly number[], bytes: number): number;
   /** Another tensor over the same memory. */
   view(handle: number, dtype: number, shape: readonly number[]): number;
   read(handle: number, into: ArrayBufferView): void;
+  /** Into `small`. */
+  readSmall(handle: number, bytes: number): void;
   readBegin(handle: number): number;
   readPoll(read: number): number;
   readEnd(read: number, into: ArrayBufferView): void;

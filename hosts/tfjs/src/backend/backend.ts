@@ -186,6 +186,12 @@ export class EbbBackend extends KernelBackend {
     else this.operand(info, op);
   }
 
+  /** The native data behind an id, where it is on this backend. */
+  here(dataId: DataId): EbbData | undefined {
+    const data = this.known(dataId);
+    return data !== undefined && data.handle > 0 ? data : undefined;
+  }
+
   /** The data behind an operand, fetched from another backend where need be. */
   find(dataId: DataId, op: string): EbbData {
     const data = this.known(dataId);

@@ -6,6 +6,7 @@ import { EbbError } from '../errors';
 import { host, type HostRuntime } from '../host';
 import { Head, MOST_AXES, Result } from '../shared';
 import { DTYPES, EbbData } from './data';
+import { SmallValues } from './small_values';
 
 function widened(array: Float64Array): Float64Array<ArrayBuffer> {
   const wider = new Float64Array(array.length * 4);
@@ -73,6 +74,7 @@ export class Runtime {
   private views = new Float64Array(64 * Result.ResultSize);
   private attributes = new Float64Array(256);
   private results = new Float64Array(64 * Result.ResultSize);
+  private readonly small = new SmallValues();
   private inputCount = 0;
   private viewCount = 0;
   private attributeCount = 0;
@@ -156,7 +158,11 @@ export class Runtime {
   }
 
   write(dtype: number, shape: readonly number[], values: ArrayBufferView): number {
-    const handle = this.functions.write(dtype, shape, values);
+    const { small, functions } = this;
+    const handle =
+      small.fits(values) && small.put(values)
+        ? functions.writeSmall(dtype, shape, values.byteLength)
+        : functions.write(dtype, shape, values);
     this.listener?.wrote(handle, dtype, shape);
     return handle;
   }
@@ -168,7 +174,12 @@ export class Runtime {
   }
 
   read(handle: number, into: ArrayBufferView): void {
-    this.functions.read(handle, into);
+    const { small, functions } = this;
+    if (small.fits(into)) {
+      functions.readSmall(handle, into.byteLength);
+      if (small.take(into)) return;
+    }
+    functions.read(handle, into);
   }
 
   /** Fills the array when the device has come so far; nothing waits meanwhile. */
@@ -223,11 +234,14 @@ export class Runtime {
     return this.functions.programEnd(program) as [number, number, ...number[]];
   }
 
-  /** Runs it on the inputs that were passed since begin(); `resultHandle` has the results. */
-  programRun(program: number, results: number): void {
-    this.expect(results);
-    this.setHead(0, results);
+  /** Runs it on the inputs that were passed since begin(): the handles of so many results. */
+  programRun(program: number, count: number): number[] {
+    this.expect(count);
+    this.setHead(0, count);
     this.functions.programRun(program);
+    const handles: number[] = [];
+    for (let i = 0; i < count; i++) handles.push(this.resultHandle(i));
+    return handles;
   }
 
   resultHandle(index: number): number {
@@ -292,8 +306,8 @@ export class Runtime {
   }
 
   private share(): void {
-    const { head, inputs, views, attributes, results } = this;
-    this.functions.share(head, inputs, views, attributes, results);
+    const { head, inputs, views, attributes, results, small } = this;
+    this.functions.share(head, inputs, views, attributes, results, small.memory);
   }
 }
 

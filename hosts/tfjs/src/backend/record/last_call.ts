@@ -2,7 +2,7 @@
 import type { Tensor } from '@tensorflow/tfjs-core';
 import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
 import { sameShape } from '../data';
-import { type Form, isPlainObject } from './values';
+import { type Form, formOf, isPlainObject, keyOf } from './values';
 
 interface Likeness {
   dtype: Tensor['dtype'];
@@ -16,10 +16,14 @@ const firstLike = (tensors: readonly Tensor[], { dataId }: Tensor): number =>
 
 export class LastCall {
   private readonly likenesses: Likeness[];
+  readonly hasStrings: boolean;
+  /** What the function depends on beside its arguments, and the key with that. */
+  private more: unknown = undefined;
+  private whole: string;
 
   constructor(
     readonly backend: object,
-    readonly key: string,
+    private readonly key: string,
     private readonly form: Form,
     tensors: readonly Tensor[],
   ) {
@@ -28,6 +32,16 @@ export class LastCall {
       shape: each.shape.slice(),
       like: firstLike(tensors, each),
     }));
+    this.hasStrings = tensors.some(({ dtype }) => dtype === 'string');
+    this.whole = key;
+  }
+
+  /** The key of a call that depends on this too. */
+  keyWith(more: unknown): string {
+    if (isSamePlain(this.more, more)) return this.whole;
+    this.more = more;
+    return (this.whole =
+      more === undefined ? this.key : `${this.key} ${keyOf(formOf(more, []), [])}`);
   }
 
   /** The tensors of a call that is like it; undefined: it is not, or it takes more to tell. */
@@ -44,15 +58,8 @@ export class LastCall {
         return form.variable === value;
       case 'array':
         return Array.isArray(value) && this.areLike(form.parts, value, tensors);
-      case 'object': {
-        if (!isPlainObject(value)) return false;
-        const names = Object.keys(value);
-        return (
-          names.length === form.names.length &&
-          names.every((name, i) => name === form.names[i]) &&
-          this.areLike(form.parts, Object.values(value), tensors)
-        );
-      }
+      case 'object':
+        return isPlainObject(value) && this.isLikeObject(form, value, tensors);
       case 'hole':
         return value === undefined;
       default:
@@ -68,6 +75,19 @@ export class LastCall {
       if (!this.isLike(form, values[i], tensors)) return false;
     }
     return true;
+  }
+
+  private isLikeObject(
+    { names, parts }: Form & { kind: 'object' },
+    value: Record<string, unknown>,
+    tensors: Tensor[],
+  ): boolean {
+    let at = 0;
+    for (const name in value) {
+      if (at === names.length || name !== names[at]) return false;
+      if (!this.isLike(parts[at++] as Form, value[name], tensors)) return false;
+    }
+    return at === names.length;
   }
 
   private isLikeTensor(value: unknown, tensors: Tensor[]): boolean {

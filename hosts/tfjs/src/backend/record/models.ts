@@ -14,15 +14,23 @@ export function isModel(value: unknown): value is Model {
   return typeof model === 'object' && model !== null && typeof model.predict === 'function';
 }
 
-/** What a training step depends on beside tensors: compile() makes all of these anew. */
-function compiled(model: Model): string {
-  const all = [
-    model.optimizer_,
-    model.lossFunctions,
-    model.metricsTensors,
-    model.collectedTrainableWeights,
-  ] as Array<object | null | undefined>;
-  return all.map((each) => (each == null ? 0 : identityOf(each))).join();
+/** What a training step depends on beside tensors, as a text: compile() makes all of these anew. */
+function compiled(model: Model): () => string {
+  let last: unknown[] = [];
+  let text = '';
+  return () => {
+    const now = [
+      model.optimizer_,
+      model.lossFunctions,
+      model.metricsTensors,
+      model.collectedTrainableWeights,
+    ] as Array<object | null | undefined>;
+    if (now.some((each, i) => each !== last[i]) || text === '') {
+      last = now;
+      text = now.map((each) => (each == null ? 0 : identityOf(each))).join();
+    }
+    return text;
+  };
 }
 
 function replace(model: Model, method: string, how: (own: Method) => Method): void {
@@ -44,7 +52,7 @@ export function recordModel<M extends object>(given: M, options: RecordOptions =
     replace(model, 'execute', (own) => recordFunction(own, named('execute')));
     return given;
   }
-  const key = (): string => compiled(model);
+  const key = compiled(model);
   let train: Method | undefined;
   replace(model, 'makeTrainFunction', (own) => () => {
     return (train ??= recordFunction(own() as Method, { ...named('train'), key }));

@@ -41,6 +41,11 @@ function settingsOf(optimizer: Optimizer): Map<string, unknown> {
   return new Map(Object.entries(optimizer).filter(isSetting));
 }
 
+function isAlive({ variable, dataId }: Captured): boolean {
+  const isThere = variable === undefined || !variable.isDisposed;
+  return isThere && engine().state.tensorInfo.has(variable?.dataId ?? dataId);
+}
+
 export class RecordedProgram {
   private readonly settings: Map<Optimizer, Map<string, unknown>>;
   private readonly assigned: Set<Variable>;
@@ -73,72 +78,126 @@ export class RecordedProgram {
   /** The function's result. Whatever is thrown, OtherValues too, everything is as it was before. */
   run(tensors: readonly Tensor[]): unknown {
     const { parts } = this;
-    const { outputs, assigned } = parts;
-    // Finding data may bring it here from another backend, by an operation.
-    const given = tensors.map(({ dataId }) => this.backend.find(dataId, this.name));
-    const held = parts.captured.map((each) => this.dataOf(each));
-    if (parts.noises.length === 0) this.runCore(given, held, []);
-    else this.runWithNoises(given, held);
-    const datas = this.made.map((like, i) => this.dataAt(i, like));
-    if (parts.guards.count > 0) this.checkLooks(datas);
-    const results = this.results(datas.slice(0, outputs.length));
-    assigned.forEach((variable, i) => this.assign(variable, datas[outputs.length + i] as EbbData));
+    const handles =
+      parts.noises.length === 0 ? this.runCore(tensors, []) : this.runWithNoises(tensors);
+    const results = this.resultsOf(handles);
+    const first = parts.outputs.length;
+    for (let i = 0; i < parts.assigned.length; i++) {
+      this.assign(parts.assigned[i] as Variable, handles[first + i] as number, first + i);
+    }
     for (const optimizer of parts.optimizers) {
       (optimizer as unknown as { incrementIterations(): void }).incrementIterations();
     }
     return filled(parts.form, results);
   }
 
-  private runWithNoises(given: EbbData[], held: EbbData[]): void {
+  private runWithNoises(tensors: readonly Tensor[]): number[] {
     const { backend } = this;
     const noises = this.parts.noises.map((shape) => runOp(backend, 'RandomUniform', [], { shape }));
     try {
-      this.runCore(given, held, noises);
+      return this.runCore(tensors, noises);
     } finally {
       backend.release(...noises);
     }
   }
 
-  private runCore(given: EbbData[], held: EbbData[], noises: EbbData[]): void {
-    const { inputs, captured, program } = this.parts;
-    const { runtime } = this.backend;
-    runtime.begin();
-    for (let i = 0; i < given.length; i++) this.give(given[i] as EbbData, inputs[i] as number[]);
-    for (const data of noises) runtime.input(data.handle);
-    for (let i = 0; i < held.length; i++) this.lend(held[i] as EbbData, captured[i] as Captured);
-    runtime.programRun(program, this.made.length);
+  private runCore(tensors: readonly Tensor[], noises: readonly EbbData[]): number[] {
+    if (!this.giveAll(tensors, noises)) {
+      this.bring(tensors);
+      this.giveAll(tensors, noises);
+    }
+    return this.backend.runtime.programRun(this.parts.program, this.made.length);
   }
 
-  /** Takes what was looked at from the end of the list; all of it ends where a value is different. */
-  private checkLooks(datas: EbbData[]): void {
-    const { backend, parts } = this;
-    const looked = datas.splice(-parts.guards.count);
+  /** False: some data is not here. Bringing it takes operations, which have inputs of their own. */
+  private giveAll(tensors: readonly Tensor[], noises: readonly EbbData[]): boolean {
+    const { inputs, captured } = this.parts;
+    const { backend } = this;
+    backend.runtime.begin();
+    for (let i = 0; i < tensors.length; i++) {
+      const data = backend.here((tensors[i] as Tensor).dataId);
+      if (data === undefined) return false;
+      this.give(data, inputs[i] as number[]);
+    }
+    for (const data of noises) backend.runtime.input(data.handle);
+    for (let i = 0; i < captured.length; i++) {
+      const each = captured[i] as Captured;
+      const data = backend.here(each.variable?.dataId ?? each.dataId);
+      if (data === undefined || !isAlive(each)) return false;
+      this.lend(data, each);
+    }
+    return true;
+  }
+
+  private bring(tensors: readonly Tensor[]): void {
+    for (const { dataId } of tensors) this.backend.find(dataId, this.name);
+    for (const each of this.parts.captured) {
+      if (!isAlive(each)) this.failDisposed(each);
+      this.backend.find(each.variable?.dataId ?? each.dataId, this.name);
+    }
+  }
+
+  /** The tensors of the outputs. Where one cannot be made, nothing is left of what the core has made. */
+  private resultsOf(handles: readonly number[]): Tensor[] {
+    const { outputs, guards, assigned } = this.parts;
+    try {
+      if (guards.count > 0) this.checkLooks(handles);
+      return this.results(outputs.map((like, i) => this.dataOver(handles[i] as number, like)));
+    } catch (error) {
+      for (let i = 0; i < assigned.length; i++) this.drop(handles, outputs.length + i);
+      throw error;
+    }
+  }
+
+  /** What was looked at is at the end of the list; where a value is different, the results end. */
+  private checkLooks(handles: readonly number[]): void {
+    const { backend, parts, made } = this;
+    const first = made.length - parts.guards.count;
+    const looked = parts.looks.map((like, i) => this.dataOver(handles[first + i] as number, like));
     try {
       parts.guards.check(backend, looked);
     } catch (error) {
-      backend.release(...datas);
+      for (let i = 0; i < parts.outputs.length; i++) this.drop(handles, i);
       throw error;
     } finally {
       backend.release(...looked);
     }
   }
 
+  private drop(handles: readonly number[], i: number): void {
+    this.backend.release(this.dataOver(handles[i] as number, this.made[i] as Likeness));
+  }
+
   private results(datas: EbbData[]): Tensor[] {
     const { outputs, reuse } = this.parts;
     const again = this.reused;
-    if (again.length > 0 && again.every(({ isDisposed }) => !isDisposed)) {
-      again.forEach((tensor, i) => this.refill(tensor, datas[i] as EbbData));
-      return again;
+    const isThere = again.length > 0 && again.every(({ isDisposed }) => !isDisposed);
+    if (!isThere) this.dispose();
+    const made: Tensor[] = [];
+    let owned = 0; // of the datas; one of which no tensor could be made has ended
+    try {
+      if (isThere) {
+        for (const tensor of again) this.refill(tensor, datas[owned++] as EbbData);
+        return again;
+      }
+      for (const { shape } of outputs) {
+        made.push(this.tensorOver(datas[owned++] as EbbData, shape));
+      }
+    } catch (error) {
+      this.backend.release(...datas.slice(owned));
+      for (const each of made) each.dispose();
+      throw error;
     }
-    this.dispose();
-    const made = outputs.map((like, i) => this.tensorOver(datas[i] as EbbData, like.shape));
     if (reuse) this.reused = made.map((each) => engine().keep(each));
     return made;
   }
 
   /** The tensor has the new data from now on, as a variable has that is assigned to. */
   private refill(tensor: Tensor, made: EbbData): void {
-    if (this.isAlone(tensor.dataId)) return this.put(tensor.dataId as EbbData, made);
+    if (this.isAlone(tensor.dataId)) {
+      this.put(tensor.dataId as EbbData, made.handle, made.shape);
+      return this.backend.died(); // one piece of data less than there were tensors made
+    }
     const value = this.tensorOver(made, tensor.shape);
     engine().disposeTensor(tensor);
     tensor.dataId = value.dataId;
@@ -169,10 +228,7 @@ export class RecordedProgram {
     else this.give(data, shape);
   }
 
-  private dataOf({ variable, dataId, dtype, shape, line }: Captured): EbbData {
-    const isThere = variable === undefined || !variable.isDisposed;
-    const id = variable?.dataId ?? dataId;
-    if (isThere && engine().state.tensorInfo.has(id)) return this.backend.find(id, this.name);
+  private failDisposed({ variable, dtype, shape, line }: Captured): never {
     const what = variable === undefined ? 'tensor' : `variable "${variable.name}"`;
     throw new EbbError(
       'EBB_STALE_HANDLE',
@@ -181,9 +237,10 @@ export class RecordedProgram {
     );
   }
 
-  private dataAt(index: number, { native, dtype }: Likeness): EbbData {
+  /** One more piece of data, with what the core has made. */
+  private dataOver(handle: number, { native, dtype }: Likeness): EbbData {
     const { runtime, home } = this.backend;
-    const data = new EbbData(runtime.resultHandle(index), native, dtype);
+    const data = new EbbData(handle, native, dtype);
     data.home = home;
     runtime.born++;
     return data;
@@ -195,10 +252,11 @@ export class RecordedProgram {
   }
 
   /** The variable's data gets the new tensor in place of its own, where nobody else sees it. */
-  private assign(variable: Variable, made: EbbData): void {
+  private assign(variable: Variable, handle: number, at: number): void {
     const { dataId } = variable;
-    if (this.isAlone(dataId)) return this.put(dataId as EbbData, made);
-    const value = this.tensorOver(made, variable.shape);
+    const like = this.made[at] as Likeness;
+    if (this.isAlone(dataId)) return this.put(dataId as EbbData, handle, like.native);
+    const value = this.tensorOver(this.dataOver(handle, like), variable.shape);
     variable.assign(value as never);
     value.dispose();
   }
@@ -208,10 +266,9 @@ export class RecordedProgram {
     return isOwn && data.handle > 0 && data.home === this.backend.home;
   }
 
-  private put(data: EbbData, made: EbbData): void {
+  private put(data: EbbData, handle: number, native: number[]): void {
     this.backend.runtime.endHandle(data.handle, bytesOf(data.dtype, sizeOf(data.shape)));
-    data.handle = made.handle;
-    data.shape = made.shape;
-    this.backend.died(); // one piece of data less than there were tensors made
+    data.handle = handle;
+    data.shape = native;
   }
 }

@@ -111,10 +111,11 @@ export class Recorded {
     if (without !== '') return this.eager(receiver, args, without);
     const own = backend as EbbBackend;
     const tensors = this.last?.tensorsOf(own, args) ?? this.learn(own, args);
-    if (tensors.some(({ dtype }) => dtype === 'string')) {
+    const last = this.last as LastCall;
+    if (last.hasStrings) {
       return this.eager(receiver, args, 'it was given a tensor of strings');
     }
-    const key = this.keyOfCall();
+    const key = last.keyWith(this.options.key?.());
     const way = this.ways.get(key);
     if (Array.isArray(way)) {
       const why = way.reduce((found, program) => found || program.outdated(), '');
@@ -143,12 +144,6 @@ export class Recorded {
     const key = `${identityOf(backend)} ${keyOf(form, tensors)}`;
     this.last = new LastCall(backend, key, form, tensors);
     return tensors;
-  }
-
-  private keyOfCall(): string {
-    const { key } = this.last as LastCall;
-    const more = this.options.key?.();
-    return more === undefined ? key : `${key} ${keyOf(formOf(more, []), [])}`;
   }
 
   private count(reason: string): void {
