@@ -405,7 +405,8 @@ typedef enum ebb_program_flags {
   EBB_PROGRAM_OVERWRITING = 128, /* an optimizer's update that comes last, when nothing can fail any
                                  * more, writes over captured tensors that are alone in their memory:
                                  * the caller ends them after each run, and has the outputs instead */
-  EBB_PROGRAM_NO_SHARING = 256   /* on the CPU, no threads are called to help when a run begins */
+  EBB_PROGRAM_NO_SHARING = 256,  /* on the CPU, no threads are called to help when a run begins */
+  EBB_PROGRAM_NO_DROPPING = 512  /* what no result needs is run as well */
 } ebb_program_flags;
 
 /* From now on this thread's operations in the context are noted, until ebb_program_end. `inputs` are

@@ -68,10 +68,11 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
                              uint32_t flags, ebb_program* program) {
   return guarded([&] {
     needed(program, "program_begin");
-    constexpr std::uint32_t kAll =
-        EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME | EBB_PROGRAM_NO_GRAPHS |
-        EBB_PROGRAM_NO_FUSING | EBB_PROGRAM_NO_ABSORBING | EBB_PROGRAM_NO_JOINING |
-        EBB_PROGRAM_KEEPING | EBB_PROGRAM_OVERWRITING | EBB_PROGRAM_NO_SHARING;
+    constexpr std::uint32_t kAll = EBB_PROGRAM_NO_FOLDING | EBB_PROGRAM_BY_NAME |
+                                   EBB_PROGRAM_NO_GRAPHS | EBB_PROGRAM_NO_FUSING |
+                                   EBB_PROGRAM_NO_ABSORBING | EBB_PROGRAM_NO_JOINING |
+                                   EBB_PROGRAM_KEEPING | EBB_PROGRAM_OVERWRITING |
+                                   EBB_PROGRAM_NO_SHARING | EBB_PROGRAM_NO_DROPPING;
     if ((flags & ~kAll) != 0) {
       raise(ErrorKind::kInvalidArgument, "[program_begin] flags {} were given, {} are allowed",
             flags, kAll);
@@ -82,6 +83,7 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
     made->draft = std::make_unique<ProgramDraft>(
         of, handles_at(inputs, input_count, "program_begin"),
         ProgramOptions{.fold = (flags & EBB_PROGRAM_NO_FOLDING) == 0,
+                       .drop = (flags & EBB_PROGRAM_NO_DROPPING) == 0,
                        .copies = (flags & EBB_PROGRAM_BY_NAME) == 0,
                        .graphs = (flags & EBB_PROGRAM_NO_GRAPHS) == 0,
                        .fuse = (flags & EBB_PROGRAM_NO_FUSING) == 0,

@@ -7,7 +7,7 @@ namespace ebb::nn {
 
 TrainingStep::TrainingStep(Layer& model, Optimizer& optimizer, Loss loss,
                            const TrainingOptions& options)
-    : model_(model), optimizer_(optimizer), loss_(std::move(loss)), record_(options.record) {}
+    : model_(model), optimizer_(optimizer), loss_(std::move(loss)), options_(options) {}
 
 Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
   const auto both = value_and_grad(
@@ -22,13 +22,13 @@ void TrainingStep::record_anew() {
   std::vector<Variable*> variables = model_.variables();
   for (Variable* each : optimizer_.variables()) variables.push_back(each);
   recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); },
-                     std::move(variables), {.overwrite = true});
+                     std::move(variables), {.join = !options_.exact, .overwrite = true});
   learning_rate_ = optimizer_.learning_rate();
   training_ = model_.training();
 }
 
 Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
-  if (!record_) {
+  if (!options_.record) {
     Scope scope("training step");
     return scope.keep(run(x, y));
   }

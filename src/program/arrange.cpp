@@ -67,8 +67,8 @@ void end_slots(Plan& plan, std::vector<Step>& steps) {
   }
 }
 
-void arrange(Plan& plan, std::span<const Slot> captured) {
-  const Marks needed = drop_steps(plan);
+void arrange(Plan& plan, std::span<const Slot> captured, bool drop) {
+  const Marks needed = drop ? drop_steps(plan) : Marks(plan.likeness.size(), true);
   drop_given(plan, captured, needed);
   end_slots(plan, plan.steps);
 }

@@ -110,7 +110,7 @@ void DraftBody::ended(ops::OpCall& call) {
   }
   if (!hears_) return;
   learn_moved(call);
-  if (is_its_operand(call)) return;
+  if (options_.drop && is_its_operand(call)) return;
   const bool folds = can_fold(call);
   if (folds && shares_result(call)) return;
   take_results(call, folds ? Origin::kConstant : Origin::kMade);
@@ -215,7 +215,7 @@ Plan DraftBody::finish(std::span<const Handle> outputs) {
   for (const Handle each : outputs) {
     plan_.outputs.push_back(slot_of(each, resolved(each, "program_end")));
   }
-  arrange(plan_, captured_);
+  arrange(plan_, captured_, options_.drop);
   plan_.graphs = options_.graphs;
   plan_.overwrite = options_.overwrite && !plan_.queued;
   plan_.share = options_.share && options_.join;

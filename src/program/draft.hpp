@@ -67,7 +67,7 @@ static_assert(kNoSlot == gradients::kConstantNode);  // what KnownTensors says o
 // Draws random numbers.
 bool is_random(ops::OpId op) noexcept;
 
-// Drops what no output needs, and says where slots end. `captured` are the slots of plan.captured.
-void arrange(Plan& plan, std::span<const Slot> captured);
+// Says where slots end and, with `drop`, drops what no output needs. `captured` are the slots of plan.captured.
+void arrange(Plan& plan, std::span<const Slot> captured, bool drop);
 
 }  // namespace ebb::programs

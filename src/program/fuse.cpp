@@ -210,9 +210,29 @@ std::vector<Step> with_chains(Plan& plan, const std::vector<Step>& steps) {
 
 }  // namespace
 
+namespace {
+
+// What nobody needed to begin with is there because it is not to be dropped (ProgramOptions::drop).
+void mark_ends(const Plan& plan, std::vector<bool>& needed) {
+  std::vector<bool> used = needed;
+  for (const Step& step : plan.steps) {
+    for (const Slot slot : plan.slots_in(step.inputs)) {
+      if (slot != kNoSlot) used[slot] = true;
+    }
+  }
+  for (const Step& step : plan.steps) {
+    const auto results = plan.slots_in(step.results);
+    if (std::ranges::any_of(results, [&](Slot slot) { return used[slot]; })) continue;
+    for (const Slot slot : results) needed[slot] = true;
+  }
+}
+
+}  // namespace
+
 void drop_unused(const Plan& plan, std::vector<Step>& steps) {
   std::vector<bool> needed(plan.likeness.size());
   for (const Slot slot : plan.outputs) needed[slot] = true;
+  mark_ends(plan, needed);
   std::vector<Step> kept;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const auto results = plan.slots_in(step->results);

@@ -33,10 +33,12 @@ std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
 }  // namespace
 
 std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs) {
-  for (const Run& run : runs_) {
-    if (fits(run, inputs)) return again(run, inputs);
-  }
-  return first(inputs);
+  // The last is the one that was used last.
+  const auto found =
+      std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& run) { return fits(run, inputs); });
+  if (found == runs_.rend()) return first(inputs);
+  std::rotate(found.base() - 1, found.base(), runs_.end());
+  return again(runs_.back(), inputs);
 }
 
 bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
@@ -93,6 +95,7 @@ std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs) {
     run.dtypes.push_back(each.dtype());
     run.shapes.push_back(each.shape());
   }
+  if (runs_.size() >= std::max<std::size_t>(options_.cache, 1)) runs_.erase(runs_.begin());
   runs_.push_back(std::move(run));
   return made;
 }

@@ -237,7 +237,7 @@ TEST_F(Programs, ThroughTheCAbi) {
   const Tensor x = numbers({3}, 1), c = numbers({3}, 2);
   const ebb_handle input = x.handle();
   ebb_program program = 0;
-  EXPECT_EQ(ebb_program_begin(context, &input, 1, 512, &program), EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_program_begin(context, &input, 1, 1024, &program), EBB_INVALID_ARGUMENT);
   EXPECT_EQ(ebb_program_begin(context, nullptr, 1, 0, &program), EBB_INVALID_ARGUMENT);
   EXPECT_EQ(ebb_program_begin(context, &input, 1, 0, nullptr), EBB_INVALID_ARGUMENT);
   EXPECT_EQ(ebb_program_begin(12345, &input, 1, 0, &program), EBB_STALE_HANDLE);

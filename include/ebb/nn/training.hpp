@@ -19,6 +19,8 @@ struct TrainingOptions {
   // The first step with given shapes runs the loss as it is written; later ones run what it did, by
   // one call (ebb/program/record.hpp). Without, each step runs the loss.
   bool record = true;
+  // A recorded step gives the numbers of one that is not, to the bit. Without, their last bits may be others.
+  bool exact = false;
 };
 
 class TrainingStep {
@@ -39,7 +41,7 @@ class TrainingStep {
   Layer& model_;
   Optimizer& optimizer_;
   const Loss loss_;
-  const bool record_;
+  const TrainingOptions options_;
   std::function<Tensor(const Tensor&, const Tensor&)> recorded_;
   // What a recording has in it.
   double learning_rate_ = 0;

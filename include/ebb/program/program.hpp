@@ -20,6 +20,8 @@ namespace ebb {
 
 struct ProgramOptions {
   bool fold = true;  // what operations make of constants alone is kept, and not computed again
+  // What no result needs is left out, and so are views of all of a tensor in the shape that it has.
+  bool drop = true;
   // Two names over the same memory are the same tensor (a C++ Tensor that was copied). Without, one
   // is an input and the other captured, and may be different tensors in a run.
   bool copies = true;
@@ -47,6 +49,9 @@ struct ProgramOptions {
   // captured tensors that are alone in their memory. The caller replaces these by the outputs after each
   // run, and nobody looks at them while it runs.
   bool overwrite = false;
+  // Of record(): how many recordings are kept, one for each combination of dtypes and shapes. The one that
+  // was unused longest goes first.
+  std::size_t cache = 16;
   // On the CPU, threads that help are called when a run begins that takes long enough, and its loops and
   // products are cut finer for them. The last bits may be others (with `join`).
   bool share = true;

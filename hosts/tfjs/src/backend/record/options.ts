@@ -8,6 +8,8 @@ export interface RecordOptions {
   key?: () => unknown;
   /** What operations make of constants alone is computed once (true), or in each call. */
   fold?: boolean;
+  /** What no result needs is left out. */
+  drop?: boolean;
   /** Elementwise operations that follow one another are one pass. */
   fuse?: boolean;
   /** Products take matrices as they were before they were transposed. */
@@ -32,7 +34,7 @@ export interface RecordOptions {
 
 /** ebb_program_flags. */
 const BY_NAME = 2;
-const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32, share: 256 } as const;
+const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32, share: 256, drop: 512 } as const;
 
 const KEEPING = 64;
 const OVERWRITING = 128;
