@@ -78,17 +78,22 @@ from_node() {
   [[ $status -eq 0 ]] || failed=1
   grep -A 14 '^not ok' "$logs/node.log" | head -n 80
 }
-specs() { # MODE
-  local start=$SECONDS status result="$logs/specs_$1.json"
+specs() { # off, on, or untaped: off, with TensorFlow.js's own gradients
+  local start=$SECONDS status counted result="$logs/specs_$1.json"
   (cd node && EBB_DEVICE="$EBB_TEST_DEVICE" timeout 400 ./node --expose-gc specs/child.cjs "$PWD/build/specs/specs.cjs" \
-    ebb-cuda "$1" "$result") >"$logs/specs_$1.log" 2>&1
+    ebb-cuda "${1/untaped/off}" "$result") >"$logs/specs_$1.log" 2>&1
   status=$?
-  summary+="$(printf '%-14s %s  exit %3d  %4d s' "specs $1" "$(python3 count_specs.py "$result")" "$status" $((SECONDS - start)))"$'\n'
+  counted="$(python3 count_specs.py "$result" "$EBB_TAPE")" || failed=1
+  summary+="$(printf '%-14s %s  exit %3d  %4d s' "specs $1" "$counted" "$status" $((SECONDS - start)))"$'\n'
   [[ $status -eq 0 ]] || failed=1
 }
 if [[ -x node/node ]]; then
   from_node
-  for mode in ${SPEC_MODES:-off on}; do specs "$mode"; done
+  for mode in ${SPEC_MODES:-off on untaped}; do
+    export EBB_TAPE=1
+    if [[ $mode == untaped ]]; then EBB_TAPE=0; fi
+    specs "$mode"
+  done
 fi
 
 echo "$summary"

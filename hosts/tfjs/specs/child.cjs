@@ -33,7 +33,7 @@ async function run() {
   session.configure(env);
   require(bundle);
   const result = await session.run(env);
-  const tape = backend === 'ebb' ? require('../dist/api/tape.js').tape.info() : undefined;
+  const tape = backend.startsWith('ebb') ? require('../dist/api/tape.js').tape.info() : undefined;
   writeFileSync(output, JSON.stringify({ ...result, tape }));
 }
 
