@@ -145,7 +145,8 @@ Tensor gathered(const Tensor& rows, const Tensor& indices, std::int64_t count, s
   const Tensor found = ops::gather_v2(rows, safe, {.axis = axis, .batch_dims = axis});
   Dims along = dims_of(ids.shape());
   while (along.size() < found.shape().rank()) along.push_back(1);
-  return found * ops::reshape(mask(inside, rows.dtype()), along);
+  const Tensor here = ops::broadcast_to(ops::reshape(inside, along), dims_of(found.shape()));
+  return ops::select(here, found, ops::zeros_like(found));
 }
 
 void segment_sum(Backprop& call) {

@@ -232,6 +232,13 @@ describe('gradients', () => {
     check(0, x, (x) => tf.valueAndGrad((x) => x.square())(x, tf.scalar(2)).grad);
   });
 
+  test('of segments, where a row is in none', () => {
+    const ids = tf.tensor1d([0, -1, 1], 'int32');
+    const dy = tf.tensor1d([NaN, 2]);
+    check(1, x, (x) => tf.grad((x) => tf.unsortedSegmentSum(x, ids, 2))(x, dy));
+    tf.dispose([ids, dy]);
+  });
+
   test('through steps are zeros', () => {
     assert.deepEqual(check(1, x, (x) => tf.grad(tf.floor)(x)).ours.value, [[0, 0, 0]]);
   });
