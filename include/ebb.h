@@ -364,10 +364,15 @@ typedef uint64_t ebb_tape; /* of the thread that opened it; no two ever have the
  * be opened, passed, ended or closed: EBB_WRONG_STATE. */
 EBB_API ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape);
 typedef enum ebb_tape_flags {
-  EBB_TAPE_BY_NAME = 1 /* two names over the same memory are two tensors, unless one was copied from
-                        * the other by an operation since: one may be watched, the other a constant */
+  /* Two names over the same memory are two tensors, unless one was copied from the other by an
+   * operation since: one may be watched, the other a constant. */
+  EBB_TAPE_BY_NAME = 1,
+  /* Gradients are those of TensorFlow.js where it has others: where a function bends (-1 for the
+   * absolute value of 0), among equal elements (each maximum gets the whole), in padding, and in
+   * what becomes of infinities and NaN. */
+  EBB_TAPE_OF_TENSORFLOW_JS = 2
 } ebb_tape_flags;
-/* The same, otherwise than usual. */
+/* The same, otherwise than usual: flags are added to one another. */
 EBB_API ebb_status ebb_tape_open_with(ebb_context context, uint32_t flags, ebb_tape* tape);
 /* Gradients by this tensor can be asked for; its dtype is a floating one or complex64. */
 EBB_API ebb_status ebb_tape_watch(ebb_tape tape, ebb_handle handle);

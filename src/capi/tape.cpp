@@ -61,14 +61,15 @@ ebb_status ebb_tape_open(ebb_context context, ebb_tape* tape) {
 ebb_status ebb_tape_open_with(ebb_context context, uint32_t flags, ebb_tape* tape) {
   return guarded([&] {
     needed(tape, "tape_open");
-    if (flags > EBB_TAPE_BY_NAME) {
-      raise(ErrorKind::kInvalidArgument, "[tape_open] flags {} were given, 0 and 1 are allowed",
+    if (flags > (EBB_TAPE_BY_NAME | EBB_TAPE_OF_TENSORFLOW_JS)) {
+      raise(ErrorKind::kInvalidArgument, "[tape_open] flags {} were given, 0 to 3 are allowed",
             flags);
     }
     const Context of = context_of(context);
     static_cast<void>(of.root());  // throws where it has ended
-    *tape =
-        Tapes::add(std::make_shared<OpenTape>(of, TapeOptions{.copies = flags == 0}), "tape_open");
+    const TapeOptions options{.copies = (flags & EBB_TAPE_BY_NAME) == 0,
+                              .tensorflow_js = (flags & EBB_TAPE_OF_TENSORFLOW_JS) != 0};
+    *tape = Tapes::add(std::make_shared<OpenTape>(of, options), "tape_open");
   });
 }
 

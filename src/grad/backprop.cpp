@@ -80,6 +80,12 @@ void Backprop::refuse(std::string_view what) const {
   raise(ErrorKind::kUnsupported, "[{}] the gradient is not built {}", spec_.name, what);
 }
 
+Dims with_ones(const Shape& shape, const Dims& axes) {
+  Dims dims = dims_of(shape);
+  for (const std::int64_t axis : axes) dims[static_cast<std::size_t>(axis)] = 1;
+  return dims;
+}
+
 Tensor zeros(const Shape& shape, DType dtype) { return ops::fill(dims_of(shape), 0, dtype); }
 
 Tensor summed_to(const Tensor& x, const Shape& shape) {

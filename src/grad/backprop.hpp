@@ -96,6 +96,8 @@ class Backprop {
 // ---- what several gradients need
 
 inline Dims dims_of(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
+// The shape with extents of 1 along axes, which are counted from the front.
+Dims with_ones(const Shape& shape, const Dims& axes);
 inline std::int64_t count_of(const Shape& shape) {
   return static_cast<std::int64_t>(shape.elements());
 }

@@ -16,13 +16,9 @@ constexpr std::size_t kScanAxis = attribute_of_all("axis", "Cumsum", "Cumprod");
 constexpr std::size_t kExclusive = attribute_of_all("exclusive", "Cumsum", "Cumprod");
 constexpr std::size_t kReverse = attribute_of_all("reverse", "Cumsum", "Cumprod");
 
-// The shape of a result whose reduced axes were kept.
+// The shape of the result, had its reduced axes been kept.
 Dims kept_dims(const Backprop& call) {
-  Dims dims = dims_of(call.x_shape());
-  for (const std::int64_t axis : call.axes(kAxes, dims.size())) {
-    dims[static_cast<std::size_t>(axis)] = 1;
-  }
-  return dims;
+  return with_ones(call.x_shape(), call.axes(kAxes, call.x_shape().rank()));
 }
 
 // Of the result, to each element that it was made of.

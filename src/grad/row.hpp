@@ -99,7 +99,10 @@ std::span<const GradientRow> of_normalisation() noexcept;
 std::span<const GradientRow> of_images() noexcept;
 std::span<const GradientRow> of_others() noexcept;
 
+// In place of those above, where TensorFlow.js's gradients are asked for.
+std::span<const GradientRow> of_tensorflow_js() noexcept;
+
 // Of an operation's id; null where the table has no such row.
-const GradientRow* gradient_of(ops::OpId op) noexcept;
+const GradientRow* gradient_of(ops::OpId op, bool tensorflow_js = false) noexcept;
 
 }  // namespace ebb::gradients

@@ -84,7 +84,7 @@ void TapeBody::began(const ops::OpCall& call) {
     take_input(call, i);
     watched = watched || pending_.slots[i].node != kConstantNode;
   }
-  const GradientRow* row = gradient_of(call.spec().id);
+  const GradientRow* row = gradient_of(call.spec().id, options_.tensorflow_js);
   if (!watched || !noting_ || row->why == Why::kConstant) return;
   // Before anything is allocated: the tensors may end while the call is under way.
   for (std::size_t i = 0; i < call.inputs(); ++i) {

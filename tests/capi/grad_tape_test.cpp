@@ -3,7 +3,9 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "capi/capi_fixture.hpp"
@@ -23,10 +25,11 @@ class CapiTape : public CapiOpsTest {
     CapiOpsTest::TearDown();
   }
 
-  ebb_handle op(const char* name, const std::vector<ebb_handle>& inputs) {
+  ebb_handle op(const char* name, const std::vector<ebb_handle>& inputs,
+                const std::vector<double>& attributes = {}) {
     ebb_op_result result{};
     EXPECT_EQ(ebb_op_run(context_, device_, ebb_op_find(name), inputs.data(), inputs.size(),
-                         nullptr, 0, &result, 1, nullptr),
+                         attributes.data(), attributes.size(), &result, 1, nullptr),
               EBB_OK)
         << ebb_last_error();
     return result.handle;
@@ -72,7 +75,25 @@ TEST_F(CapiTape, ByNameAnotherTensorOverTheSameMemoryIsAConstant) {
     const auto both = std::array<float, 3>{2, 4, 6}, one = std::array<float, 3>{1, 2, 3};
     EXPECT_EQ(read(gradient), flags == 0 ? both : one);
   }
-  EXPECT_EQ(ebb_tape_open_with(context_, 2, &tape_), EBB_INVALID_ARGUMENT);
+  EXPECT_EQ(ebb_tape_open_with(context_, 4, &tape_), EBB_INVALID_ARGUMENT);
+}
+
+TEST_F(CapiTape, OfTensorFlowJsGradientsAreItsWhereItHasOthers) {
+  const ebb_handle x = vector({0, 7, 7});
+  const std::pair<const char*, std::array<std::array<float, 3>, 2>> expected[] = {
+      {"Abs", {{{0, 1, 1}, {-1, 1, 1}}}}, {"Max", {{{0, 0.5, 0.5}, {0, 1, 1}}}}};
+  for (const auto& [name, slopes] : expected) {
+    for (const uint32_t flags : {0u, uint32_t{EBB_TAPE_OF_TENSORFLOW_JS}}) {
+      ASSERT_EQ(ebb_tape_close(tape_), EBB_OK);
+      ASSERT_EQ(ebb_tape_open_with(context_, flags, &tape_), EBB_OK) << ebb_last_error();
+      ASSERT_EQ(ebb_tape_watch(tape_, x), EBB_OK);
+      const std::vector<double> axes =
+          std::string_view(name) == "Max" ? std::vector<double>{1, 0, 0} : std::vector<double>{};
+      ebb_handle gradient = 0;
+      ASSERT_EQ(backward(op(name, {x}, axes), x, &gradient), EBB_OK) << ebb_last_error();
+      EXPECT_EQ(read(gradient), slopes[flags == 0 ? 0 : 1]) << name << ", flags " << flags;
+    }
+  }
 }
 
 // The other way round than usual: the outer one is passed first.

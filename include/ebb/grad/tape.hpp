@@ -30,6 +30,10 @@ struct TapeOptions {
   // Another name over a tensor's memory is that tensor where it was copied before, too. False: only
   // a copy that is made while the tape is open, so that a constant may be where a watched one is.
   bool copies = true;
+  // Gradients are those of TensorFlow.js where it has others: where a function bends (-1 for the
+  // absolute value of 0), among equal elements (each maximum gets the whole), in padding, and in what
+  // becomes of infinities and NaN.
+  bool tensorflow_js = false;
 };
 
 class [[nodiscard]] Tape {

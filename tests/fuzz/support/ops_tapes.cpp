@@ -51,10 +51,10 @@ ebb_handle OpsMachine::late_tensor() {
 void OpsMachine::open_tape() {
   if (tapes_.size() >= kMostTapes) return close_tape(0);
   const std::uint8_t kind = in_.byte();
-  const std::uint32_t flags = kind < 0xF8 ? kind % 2 : kind;
+  const std::uint32_t flags = kind < 0xF8 ? kind % 4 : kind;
   ebb_tape made = 0;
   const ebb_status status = ebb_tape_open_with(context_, flags, &made);
-  if (status != (flags < 2 ? EBB_OK : EBB_INVALID_ARGUMENT)) give_up("tape_open");
+  if (status != (flags < 4 ? EBB_OK : EBB_INVALID_ARGUMENT)) give_up("tape_open");
   if (status != EBB_OK) return;
   OpenTape& tape = tapes_.emplace_back(OpenTape{.name = made, .opened_at = calls_});
   // Something that operations will be made of.
