@@ -8,7 +8,8 @@ ebb_status Runtime::tape_open() {
   tape_close();
   std::size_t inputs = 0, views = 0;
   ebb_status status = take_inputs(inputs, views);
-  if (status == EBB_OK) status = ebb_tape_open_with(context(), EBB_TAPE_BY_NAME, &tape_);
+  constexpr uint32_t kFlags = EBB_TAPE_BY_NAME | EBB_TAPE_OF_TENSORFLOW_JS;
+  if (status == EBB_OK) status = ebb_tape_open_with(context(), kFlags, &tape_);
   for (std::size_t i = 0; i < inputs && status == EBB_OK; ++i)
     status = ebb_tape_watch(tape_, handles_[i]);
   drop_views(views);

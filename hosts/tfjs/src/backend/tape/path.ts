@@ -4,7 +4,6 @@ import type { EbbBackend } from '../backend';
 import { EbbData } from '../data';
 import { KERNELS } from '../kernels';
 import type { Attributes } from '../recipe';
-import { whyDifferent } from './differences';
 
 /** A node of TensorFlow.js's tape. */
 export interface TapeNode {
@@ -21,8 +20,6 @@ export interface TapeNode {
 export interface Path {
   /** There is a way from an x to y. */
   isThere: boolean;
-  /** Tensors, by id, from which there is one. */
-  from: ReadonlySet<number>;
   /** Why it cannot be native; empty: it can. */
   theirs: string;
 }
@@ -53,6 +50,16 @@ function ofKernel(name: string, backendName: string, fused?: string): string {
   return getKernel(name, backendName)?.kernelFunc === (KERNELS[name] as unknown)
     ? ''
     : `${name} is another kernel`;
+}
+
+const CONVOLUTIONS = ['Conv2D', 'DepthwiseConv2dNative', 'FusedConv2D', 'FusedDepthwiseConv2D'];
+
+/** What TensorFlow.js has no gradient of, the core has: a program gets the error that it expects. */
+function whyRefused(name: string, { dilations = 1 }: Attributes): string {
+  const isDilated = [dilations].flat().some((each) => each !== 1);
+  return isDilated && CONVOLUTIONS.includes(name)
+    ? 'TensorFlow.js has no gradient of dilated convolutions'
+    : '';
 }
 
 const isHere = ({ dataId, dtype }: Tensor, { home }: EbbBackend): boolean =>
@@ -91,7 +98,7 @@ export class Paths {
       theirs ||= this.whyTheirs(node, fromX);
       for (const name in node.inputs) toY.add((node.inputs[name] as Tensor).id);
     }
-    return { isThere, from: toY, theirs };
+    return { isThere, theirs };
   }
 
   private whyShared(
@@ -114,8 +121,7 @@ export class Paths {
     const { inputs, outputs, kernelName } = node;
     const name = node.fused ?? kernelName;
     if (!(name in KERNELS)) return 'a customGrad, or a kernel that is not of the backend';
-    const why =
-      whyDifferent(name, node.attrs ?? {}) || ofKernel(name, this.backendName, node.fused);
+    const why = whyRefused(name, node.attrs ?? {}) || ofKernel(name, this.backendName, node.fused);
     if (why !== '') return why;
     for (let i = 0; i < outputs.length; i++) {
       if (!isHere(outputs[i] as Tensor, this.backend)) return NOT_HERE;

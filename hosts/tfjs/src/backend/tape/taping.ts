@@ -3,7 +3,7 @@ import { engine, type Tensor } from '@tensorflow/tfjs-core';
 import type { Engine } from '../../engine/tfjs';
 import type { EbbBackend, TapingListener } from '../backend';
 import { EbbData, sameShape } from '../data';
-import { type Attributes, runOp } from '../recipe';
+import type { Attributes } from '../recipe';
 import { callOf, type Body, type CustomCall } from './fused';
 import { Held } from './held';
 import { Paths, type TapeNode } from './path';
@@ -45,8 +45,6 @@ export class Taping implements TapingListener {
   private readonly paths: Paths;
   private readonly handles: number[];
   private hasMoved = false;
-  /** Ids of tensors from which a way leads to y. */
-  private from: ReadonlySet<number> = new Set();
   private readonly tracker = engine() as unknown as TapingEngine;
 
   /** Pre: canTape(). */
@@ -122,8 +120,7 @@ export class Taping implements TapingListener {
     if (!isHere || result.dtype !== 'float32') return 'y is not a float32 tensor of the backend';
     if (dy != null && !sameShape(dy.shape, result.shape)) return 'dy has another shape than y';
     const tape = this.tracker.state.activeTape as TapeNode[];
-    const { isThere, from, theirs } = this.paths.between(tape, xs, result);
-    this.from = from;
+    const { isThere, theirs } = this.paths.between(tape, xs, result);
     return isThere ? theirs : 'y does not depend on x';
   }
 
@@ -177,17 +174,11 @@ export class Taping implements TapingListener {
   }
 
   /** In the shape that x has, which may be another than its data's. */
-  private gradient({ id, dataId, shape, dtype }: Tensor, handle: number): Tensor | undefined {
-    if (handle === 0) return this.from.has(id) ? this.zeros(shape) : undefined;
+  private gradient({ dataId, shape, dtype }: Tensor, handle: number): Tensor | undefined {
+    if (handle === 0) return undefined;
     const data = new EbbData(handle, (dataId as EbbData).shape, dtype);
     data.home = this.backend.home;
     this.backend.runtime.born++;
     return engine().makeTensorFromTensorInfo({ dataId: data, shape, dtype }, this.backend);
-  }
-
-  /** Where a step is on the way, nothing reaches x; TensorFlow.js says so with zeros. */
-  private zeros(shape: number[]): Tensor {
-    const data = runOp(this.backend, 'Fill', [], { shape, value: 0, dtype: 'float32' });
-    return engine().makeTensorFromTensorInfo(data, this.backend);
   }
 }
