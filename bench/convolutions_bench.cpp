@@ -1,5 +1,6 @@
 // Convolutions through the table of operations against oneDNN's primitive
-// alone, in the layouts that oneDNN likes best and with nothing to reorder.
+// alone, in the layouts that oneDNN likes best and with nothing to reorder, and against PyTorch's in
+// the layout that it likes best (torch_peer.hpp), where EBB_TORCH_PYTHON names a Python that has it.
 #include <array>
 #include <atomic>
 #include <thread>
@@ -7,6 +8,7 @@
 #include "backends/cpu/dnn_plan.hpp"
 #include "support/figures.hpp"
 #include "support/tensors.hpp"
+#include "support/torch_peer.hpp"
 
 namespace ebb::bench {
 namespace {
@@ -96,12 +98,14 @@ void add(Figures& figures, const std::string& name, Bench& bench, const Size& si
   figures.add(name, best_in_turns(once(ours), once(bare), 150), Goal::kAtMost, goal);
 }
 
-// PyTorch's time was taken on a machine of this kind, on two threads.
-void add_stated(Figures& figures, Bench& bench) {
+void add_torch(Figures& figures, Bench& bench) {
   Convolution work(bench, {32, 64, 3, 16}, false);
-  const Measure ours = on_wall(1, [&] { work.run(); });
-  figures.add("conv 32x64x64x3, 16 of 3x3, to PyTorch's (us)", measure_against(ours, 1400, 100),
-              Goal::kAtMost, 1.0);
+  add_to_torch(
+      figures, "conv 32x64x64x3, 16 of 3x3, to PyTorch's (us)", [&] { work.run(); },
+      {"x, w = (torch.rand(each).to(memory_format=torch.channels_last)\n"
+       "        for each in ((32, 3, 64, 64), (16, 3, 3, 3)))",
+       "torch.conv2d, x, w, padding=1", 10},
+      1.0);
 }
 
 // One core that does something else.
@@ -145,7 +149,7 @@ int main_of_convolutions() {
       true, 1.1);
   add_busy(figures, bench);
   add(figures, "conv 32x64x64x3, 16 of 3x3 / bare oneDNN, ns", bench, {32, 64, 3, 16}, false, 1.1);
-  add_stated(figures, bench);
+  add_torch(figures, bench);
   return figures.write();
 }
 

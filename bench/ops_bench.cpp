@@ -2,8 +2,8 @@
 //
 // Peers in the same run: a tensor made and ended, which is what a result costs without any
 // operation; plain loops over the same memory; and the same additions, shared by the same team, on
-// memory that is there: what the caches and the memory give at most. The rows "to PyTorch's"
-// are against figures that were taken on a machine of this kind, on two threads.
+// memory that is there: what the caches and the memory give at most; and PyTorch's eager operations
+// on two threads (torch_peer.hpp), where EBB_TORCH_PYTHON names a Python that has PyPI's torch.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "backends/cpu/parallel.hpp"
 #include "support/figures.hpp"
 #include "support/tensors.hpp"
+#include "support/torch_peer.hpp"
 
 namespace ebb::bench {
 namespace {
@@ -35,18 +36,20 @@ constexpr std::int64_t kCount = 1 << 20;
 
 void small_add(Bench& bench, Figures& figures) {
   const Handle inputs[] = {bench.tensor({8}), bench.tensor({8})};
-  const Measure ours = on_wall(20000, [&] { bench.run(op_id("Add"), inputs, {}); });
+  const auto once = [&] { bench.run(op_id("Add"), inputs, {}); };
+  const Measure ours = on_wall(20000, once);
   const Measure made = on_wall(20000, [&] { bench.make_and_end({8}); });
   figures.add("add of 8, to a tensor made and ended (us)", measure_in_turns(ours, made),
               Goal::kAtMost, 3.5);
-  figures.add("add of 8, to a tenth of DJL's with PyTorch (us)", measure_against(ours, 0.185),
-              Goal::kAtMost, 1.0);
+  add_to_torch(figures, "add of 8, to PyTorch's from Python (us)", once,
+               {"a, b = torch.rand(8), torch.rand(8)", "torch.add, a, b", 20000}, 0.25);
 }
 
 void add(Bench& bench, Figures& figures) {
   const Handle inputs[] = {bench.tensor({kCount}), bench.tensor({kCount})};
   std::vector<float> a(kCount, 1), b(kCount, 2), c(kCount);
-  const Measure ours = on_wall(20, [&] { bench.run(op_id("Add"), inputs, {}); });
+  const auto once = [&] { bench.run(op_id("Add"), inputs, {}); };
+  const Measure ours = on_wall(20, once);
   const Measure shared = on_wall(20, [&] {
     cpu::parallel_for(kCount, kCount / 2, [&](std::int64_t begin, std::int64_t end) {
       plain_add(a.data() + begin, b.data() + begin, c.data() + begin,
@@ -55,25 +58,32 @@ void add(Bench& bench, Figures& figures) {
   });
   const Measure plain =
       on_wall(20, [&] { plain_add(a.data(), b.data(), c.data(), std::size_t{kCount}); });
-  figures.add("add of 1M, to PyTorch's (us)", measure_against(ours, 94), Goal::kAtMost, 1.0);
+  add_to_torch(figures, "add of 1M, to PyTorch's (us)", once,
+               {"a, b = torch.rand(1 << 20), torch.rand(1 << 20)", "torch.add, a, b", 20}, 1.0);
   figures.add("add of 1M, to plain loops of the team (us)", measure_in_turns(ours, shared),
               Goal::kAtMost, 1.05);
   figures.add("add of 1M, to a plain loop (us)", measure_in_turns(ours, plain), Goal::kAtMost, 0.8);
 }
 
-void reductions(Bench& bench, Figures& figures) {
+void sum(Bench& bench, Figures& figures) {
   const Handle x[] = {bench.tensor({kCount})};
   const double all[] = {1, 0, 0};
   const std::vector<float> values(kCount, 1);
-  const Measure sum = on_wall(20, [&] { bench.run(op_id("Sum"), x, all); });
+  const auto once = [&] { bench.run(op_id("Sum"), x, all); };
   const Measure plain = on_wall(5, [&] { plain_sum(values.data(), values.size()); });
-  figures.add("sum of 1M, to PyTorch's (us)", measure_against(sum, 43), Goal::kAtMost, 1.0);
-  figures.add("sum of 1M, to a plain loop (us)", measure_in_turns(sum, plain), Goal::kAtMost, 0.1);
+  add_to_torch(figures, "sum of 1M, to PyTorch's (us)", once,
+               {"x = torch.rand(1 << 20)", "torch.sum, x", 20}, 1.0);
+  figures.add("sum of 1M, to a plain loop (us)", measure_in_turns(on_wall(20, once), plain),
+              Goal::kAtMost, 0.1);
+}
+
+void softmax(Bench& bench, Figures& figures) {
   const Handle rows[] = {bench.tensor({1024, 1024})};
   const double last[] = {1};
-  const Measure softmax = on_wall(5, [&] { bench.run(op_id("Softmax"), rows, last); });
-  figures.add("softmax 1024x1024, to PyTorch's (us)", measure_against(softmax, 540), Goal::kAtMost,
-              1.0);
+  add_to_torch(
+      figures, "softmax 1024x1024, to PyTorch's (us)",
+      [&] { bench.run(op_id("Softmax"), rows, last); },
+      {"x = torch.rand(1024, 1024)", "torch.softmax, x, 1", 20}, 1.0);
 }
 
 // Against the C library's functions, one element at a time on one thread; a second operand is 0.3.
@@ -110,7 +120,8 @@ int main() {
   ebb::bench::Figures figures("ops");
   ebb::bench::small_add(bench, figures);
   ebb::bench::add(bench, figures);
-  ebb::bench::reductions(bench, figures);
+  ebb::bench::sum(bench, figures);
+  ebb::bench::softmax(bench, figures);
   ebb::bench::functions(bench, figures);
   return figures.write();
 }

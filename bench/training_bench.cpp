@@ -4,10 +4,7 @@
 // tensors that are there), and PyTorch's eager step of the same network on two threads, in a process
 // of its own that takes turns with this one: EBB_TORCH_PYTHON names a Python that has PyPI's torch.
 // Without it that row is left out.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 #include "ebb/ebb.hpp"
@@ -19,6 +16,18 @@ namespace {
 
 constexpr std::int64_t kBatch = 32;
 constexpr long kSteps = 40;  // a turn
+
+constexpr const char* kTorchStep = R"(
+from torch import nn
+net = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
+adam = torch.optim.Adam(net.parameters())
+x, y = torch.rand(32, 784), torch.randint(10, (32,))
+def step():
+    adam.zero_grad()
+    loss = nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    adam.step()
+)";
 
 struct Net final : nn::Layer {
   nn::Dense first{784, 128, {.activation = ops::Activation::kRelu}};
@@ -117,8 +126,8 @@ int run() {
   figures.add("the same recorded, to its bare arithmetic (us)", measure_in_turns(replayed, bare),
               Goal::kAtMost, 1.3);
   tape_without_use(x, figures);
-  if (const char* python = std::getenv("EBB_TORCH_PYTHON")) {
-    TorchPeer torch(python);
+  if (const char* python = python_with_torch()) {
+    TorchPeer torch(python, kTorchStep);
     const Measure theirs = [&] { return torch.step_us(kSteps); };
     const Pair least = measure_in_turns(bare, theirs);
     // A quarter of PyTorch's, or half as much again as the arithmetic alone where that is more.
@@ -128,8 +137,6 @@ int run() {
                 measure_in_turns(by_tape, theirs), Goal::kAtMost, goal);
     figures.add("the same recorded, to PyTorch's eager (us)", measure_in_turns(replayed, theirs),
                 Goal::kAtMost, goal);
-  } else {
-    fmt::print("EBB_TORCH_PYTHON names no Python: the rows to PyTorch's are left out\n");
   }
   return figures.write();
 }
