@@ -1,59 +1,13 @@
 // Matrix products through the table of operations against oneDNN's primitive alone, its memory
 // taken once: what is ours is checks, books, plan and blocks.
 #include <array>
-#include <cstdlib>
-#include <memory>
 
-#include "backends/cpu/dnn_plan.hpp"
-#include "backends/cpu/team.hpp"
+#include "support/bare_product.hpp"
 #include "support/figures.hpp"
 #include "support/tensors.hpp"
 
 namespace ebb::bench {
 namespace {
-
-using Memory = std::unique_ptr<float, decltype(&std::free)>;
-
-Memory memory(std::size_t bytes) {
-  Memory made(static_cast<float*>(std::aligned_alloc(64, (bytes + 127) / 64 * 64)), &std::free);
-  std::fill_n(made.get(), bytes / sizeof(float), 0.5F);
-  return made;
-}
-
-// [m,k] times [k,n], nothing around it.
-class BareProduct {
- public:
-  BareProduct(std::int64_t m, std::int64_t k, std::int64_t n, bool alone)
-      : plan_(make(m, k, n, alone)),
-        a_(memory(static_cast<std::size_t>(m * k) * 4)),
-        b_(memory(static_cast<std::size_t>(k * n) * 4)),
-        c_(memory(static_cast<std::size_t>(m * n) * 4)),
-        workspace_(memory(plan_.workspace_bytes())) {}
-  void run() {
-    const std::array<const void*, 3> data{a_.get(), b_.get(), c_.get()};
-    plan_.run(data, workspace_.get());
-  }
-
- private:
-  static cpu::DnnDesc matrix(std::int64_t rows, std::int64_t columns) {
-    return cpu::desc_of(std::array{rows, columns}, std::array{columns, std::int64_t{1}});
-  }
-  static cpu::Plan make(std::int64_t m, std::int64_t k, std::int64_t n, bool alone) {
-    const cpu::Alone guard(alone);
-    const cpu::DnnAttributes attr = cpu::attributes();
-    const cpu::DnnPrimitiveDesc desc =
-        cpu::describe("a product", cpu::dnn().matmul_primitive_desc_create, matrix(m, k).get(),
-                      matrix(k, n).get(), nullptr, matrix(m, n).get(), attr.get());
-    std::vector<cpu::Plan::Argument> arguments;
-    arguments.push_back({DNNL_ARG_SRC, cpu::Plan::Role::kInput, matrix(m, k)});
-    arguments.push_back({DNNL_ARG_WEIGHTS, cpu::Plan::Role::kInput, matrix(k, n)});
-    arguments.push_back({DNNL_ARG_DST, cpu::Plan::Role::kOutput, matrix(m, n)});
-    return cpu::Plan(desc, std::move(arguments), alone);
-  }
-
-  cpu::Plan plan_;
-  Memory a_, b_, c_, workspace_;
-};
 
 class Product {
  public:
@@ -79,7 +33,7 @@ void add(Figures& figures, const std::string& name, Bench& bench, std::array<std
          long times, bool threads, double goal) {
   const auto [m, k, n] = size;
   Product ours(bench, m, k, n);
-  BareProduct bare(m, k, n, !threads);
+  BareProduct bare({.rows = m, .inner = k, .columns = n, .alone = !threads});
   const Measure one = repeated(ours, times, threads);
   const Measure other = repeated(bare, times, threads);
   figures.add(name, threads ? best_in_turns(one, other, 100) : measure_in_turns(one, other, 25),
@@ -106,7 +60,7 @@ int main_of_products() {
   add(figures, "matmul 32x32 / bare oneDNN, ns", bench, {32, 32, 32}, 2000, false, 1.5);
   add(figures, "matmul [32,784]x[784,128] / bare oneDNN, ns", bench, {32, 784, 128}, 20, true, 1.1);
   Dense dense(bench);
-  BareProduct bare(1, 128, 128, true);
+  BareProduct bare({.rows = 1, .inner = 128, .columns = 128, .alone = true});
   figures.add("dense 128, batch 1, bias, relu / bare product, ns",
               measure_in_turns(repeated(dense, 2000, false), repeated(bare, 2000, false), 25),
               Goal::kAtMost, 1.6);
