@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/cpu/parallel.hpp"
+#include "ops/recorder.hpp"
 #include "support/figures.hpp"
 #include "support/tensors.hpp"
 #include "support/torch_peer.hpp"
@@ -43,6 +44,29 @@ void small_add(Bench& bench, Figures& figures) {
               Goal::kAtMost, 3.5);
   add_to_torch(figures, "add of 8, to PyTorch's from Python (us)", once,
                {"a, b = torch.rand(8), torch.rand(8)", "torch.add, a, b", 20000}, 0.25);
+}
+
+// The operation with as many checks for a listener, a recording or a tape, again as it makes itself.
+// What they add is what they cost where nobody listens.
+void unheard(Bench& bench, Figures& figures) {
+  const Handle inputs[] = {bench.tensor({8}), bench.tensor({8})};
+  const auto once = [&](long n) {
+    for (long i = 0; i < n; ++i) bench.run(op_id("Add"), inputs, {});
+  };
+  const auto twice = [&](long n) {
+    for (long i = 0; i < n; ++i) {
+      ops::Recorder* const listener = ops::recorder;
+      if (listener != nullptr) [[unlikely]]
+        listener->failed();
+      bench.run(op_id("Add"), inputs, {});
+      if (listener != nullptr) [[unlikely]]
+        listener->failed();
+    }
+  };
+  figures.add("add of 8, nobody listening, its checks made twice to once (ns)",
+              measure_in_turns([&] { return time_each(100'000, twice); },
+                               [&] { return time_each(100'000, once); }, 31),
+              Goal::kAtMost, 1.05);
 }
 
 void add(Bench& bench, Figures& figures) {
@@ -119,6 +143,7 @@ int main() {
   ebb::bench::Bench bench;
   ebb::bench::Figures figures("ops");
   ebb::bench::small_add(bench, figures);
+  ebb::bench::unheard(bench, figures);
   ebb::bench::add(bench, figures);
   ebb::bench::sum(bench, figures);
   ebb::bench::softmax(bench, figures);
