@@ -116,8 +116,9 @@ HWY_INLINE void Apply(const CenteredRmsPropRule& rule, const Vec* in, Vec* out) 
   Move(numbers, hn::Sub(out[1], centre), in[4], in, out);
 }
 
+// Rule and row are copies: what is stored might be part of them otherwise, so they would be read again for each vector.
 template <typename Rule>
-HWY_INLINE void UpdateBy(const Rule& rule, const UpdateRow& row, std::size_t count) {
+HWY_INLINE void UpdateBy(const Rule rule, const UpdateRow row, std::size_t count) {
   constexpr std::size_t kInputs = Rule::kForm.inputs, kOutputs = Rule::kForm.outputs();
   const Tag d;
   const std::size_t lanes = hn::Lanes(d);
