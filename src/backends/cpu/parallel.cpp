@@ -1,11 +1,11 @@
 #include "backends/cpu/parallel.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "backends/cpu/shared_loop.hpp"
 #include "backends/cpu/shift.hpp"
 #include "backends/cpu/team.hpp"
+#include "backends/cpu/wake.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -25,45 +25,15 @@ void run_part(void* data) {
 
 // ---- what waking the team costs
 
-using Clock = std::chrono::steady_clock;
-
 // What the grains of loops over elements were found with: half of a grain's work takes about that.
-constexpr std::chrono::duration<double, std::micro> kUsualWake{15};
+constexpr double kUsualWake = 15;  // us
 constexpr double kMostPatience = 8;
-// Longer than a team spins, on any machine that was met.
-constexpr std::chrono::microseconds kUntilAsleep{150};
 // Below it an item is no element but a row, an image: how much work it is, nobody knows here.
 constexpr std::int64_t kLeastOfElements = 1024;
 
-#if defined(__SANITIZE_THREAD__)
-double patience() { return 1; }  // its threads are new for each loop
-#else
-// From asleep to the end of an empty loop; the least of a few, because others use the cores too.
-Clock::duration time_to_wake(int threads) {
-  const auto nothing = [](void*) {};
-  Clock::duration least = Clock::duration::max();
-  for (int i = 0; i < 5; ++i) {
-    Team::run(threads, nothing, nullptr);
-    const Clock::time_point asleep = Clock::now() + kUntilAsleep;
-    while (Clock::now() < asleep) {
-    }
-    const Clock::time_point start = Clock::now();
-    Team::run(threads, nothing, nullptr);
-    least = std::min(least, Clock::now() - start);
-  }
-  return least;
-}
-
 // By how much the work of a loop over elements must exceed its grain to be worth the team: more than
-// 1 where a sleeping thread takes long to wake. Measured once in a process; takes about 1 ms.
-double patience() {
-  static const double measured = [] {
-    const std::chrono::duration<double, std::micro> wake = time_to_wake(Team::available());
-    return std::clamp(wake / kUsualWake, 1.0, kMostPatience);
-  }();
-  return measured;
-}
-#endif
+// 1 where a sleeping thread takes long to wake.
+double patience() { return std::clamp(wake_microseconds() / kUsualWake, 1.0, kMostPatience); }
 
 bool is_worth_waking(std::int64_t count, std::int64_t grain) {
   return grain < kLeastOfElements ||

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/crew.hpp"
 #include "backends/cpu/team.hpp"
+#include "backends/cpu/wake.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -35,10 +36,16 @@ void run_part(void* data, int index, int parts) {
   if (begin < end) loop.body(begin, end);
 }
 
+bool takes_long_enough(std::uint32_t us) noexcept {
+  return us >= Shift::kLeastMicroseconds &&
+         us >= Shift::kLeastWakes * std::min(wake_microseconds(), Shift::kMostWake);
+}
+
 bool is_worth_calling(const ProgramPace& pace) noexcept {
-  return pace.least_us.load(std::memory_order_relaxed) >= Shift::kLeastMicroseconds &&
-         pace.library_loops.load(std::memory_order_relaxed) * Shift::kOwnForEach <=
-             pace.own_loops.load(std::memory_order_relaxed);
+  const std::uint32_t library_loops = pace.library_loops.load(std::memory_order_relaxed);
+  const std::uint32_t own_loops = pace.own_loops.load(std::memory_order_relaxed);
+  return own_loops > 0 && library_loops * Shift::kOwnForEach <= own_loops &&
+         takes_long_enough(pace.least_us.load(std::memory_order_relaxed));
 }
 
 void begin(ProgramPace& pace) noexcept {

@@ -17,7 +17,10 @@ namespace ebb::cpu {
 class Shift {
  public:
   static constexpr std::uint32_t kRunsAlone = 8;
-  static constexpr std::uint32_t kLeastMicroseconds = 100;
+  // A run of fewer microseconds than this is never worth it; a longer one is where it takes kLeastWakes times as long
+  // as the team takes to wake on this machine, but at most kMostWake.
+  static constexpr std::uint32_t kLeastMicroseconds = 40;
+  static constexpr double kLeastWakes = 2, kMostWake = 50;
   // Of oneDNN's loops there must be one in so many at most.
   static constexpr std::uint32_t kOwnForEach = 4;
   // A part of a loop may be so many times smaller than one that somebody would be woken for.

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
 
 #include "backends/cpu/team.hpp"
+#include "backends/cpu/wake.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -49,6 +51,36 @@ TEST(Shift, MeasuresTheFirstRuns) {
   EXPECT_LT(pace.least_us.load(), 1'000'000U);
   EXPECT_EQ(pace.own_loops.load(), 1U);
   EXPECT_EQ(pace.library_loops.load(), 1U);
+}
+
+TEST(Shift, HasNoCrewWhereARunIsShortOrHasNothingToShare) {
+  ops::ProgramPace pace;
+  make_long(pace);
+  pace.least_us = Shift::kLeastMicroseconds - 1;
+  {
+    const ProgramRun run(pace);
+    EXPECT_FALSE(Shift::has_crew());
+  }
+  make_long(pace);
+  pace.own_loops = 0;
+  const ProgramRun run(pace);
+  EXPECT_FALSE(Shift::has_crew());
+}
+
+// The machine says from where on it is worth it.
+TEST(Shift, AsksHowLongTheTeamTakesToWake) {
+  if (Team::size() < 2) GTEST_SKIP() << "one core";
+  const double wakes = Shift::kLeastWakes * std::min(wake_microseconds(), Shift::kMostWake);
+  ASSERT_GT(wakes, 0);
+  EXPECT_EQ(wake_microseconds(), wake_microseconds());
+  for (const std::uint32_t us : {40U, 60U, 80U, 99U, 100U}) {
+    SCOPED_TRACE(us);
+    ops::ProgramPace pace;
+    make_long(pace);
+    pace.least_us = us;
+    const ProgramRun run(pace);
+    EXPECT_EQ(Shift::has_crew(), us >= wakes);
+  }
 }
 
 // One that threw says nothing of how long the others take.
