@@ -34,6 +34,7 @@ cp -L "$onednn/lib/libdnnl.so.3" "$onednn/lib/libgomp.so.1" "$folder/lib/"
 cp "$tests"/expected/*.jsonl "$folder/expected/"
 (cd "$folder/expected" && ls ./*.jsonl >list.txt)
 cp -r "$tests/expected/files" "$folder/files"
+cp tests/expected/gradients.jsonl "$folder/"
 cp tests/cuda/run.sh tests/cuda/build_plugin.sh "$folder/"
 # The plug-in's sources, and the headers of the libraries that it opens.
 mkdir -p "$folder/src/backends" "$folder/src/ops" "$folder/libraries"

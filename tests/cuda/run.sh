@@ -10,6 +10,7 @@ logs="$(cd "$logs" && pwd)"
 export LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export EBB_CUDA_PLUGIN="$PWD/lib/libebb_cuda.so"
 export EBB_EXPECTED_LIST="$PWD/expected/list.txt" EBB_FILES="$PWD/files"
+export EBB_TORCH_GRADIENTS="$PWD/gradients.jsonl"
 export EBB_TEST_DEVICE="${EBB_TEST_DEVICE:-cuda:0}"
 
 # cuBLAS and cuDNN where the system's loader does not know them: those of Python's packages.

@@ -44,13 +44,18 @@ class Cases:
     def add(self, op, inputs, expected, attributes=(), tolerance=None, note=""):
         expected = expected if isinstance(expected, (list, tuple)) else [expected]
         expected = [None if each is None else np.asarray(each) for each in expected]
+        outputs = [None if each is None else dict(encode(each), tolerance=tolerance or TOLERANCES.get(
+            dtype_name(each), (0, 0))) for each in expected]
+        self.write(op, [None if each is None else encode(np.asarray(each)) for each in inputs], outputs, attributes, note)
+
+    def write(self, op, inputs, outputs, attributes, note=""):
+        """Of tensors that are encoded already."""
         self.lines.append(json.dumps({
             "op": op,
             "note": note,
-            "inputs": [None if each is None else encode(np.asarray(each)) for each in inputs],
+            "inputs": inputs,
             "attributes": [str(value) for value in flat(attributes)],
-            "outputs": [None if each is None else dict(encode(each), tolerance=tolerance or TOLERANCES.get(
-                dtype_name(each), (0, 0))) for each in expected],
+            "outputs": outputs,
         }))
 
     def values(self, shape, dtype="float32", low=-4.0, high=4.0):
