@@ -1,4 +1,4 @@
-// Every gradient against finite differences: in float64 where the operation has it, else in float32
+// Every gradient against finite differences: in float64 where the device has the operation in it, else in float32
 // and more loosely; of operands of their own and of strided ones; and once more by the gradient
 // itself, which gives second derivatives.
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "ebb/ops/operators.hpp"
 #include "grad/backprop.hpp"
 #include "support/audited.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -263,7 +264,7 @@ class GradConformance : public testing::Test {
 
  private:
   static bool takes_float64(const GradCase& one) {
-    const Session session;
+    const TestSession session;
     try {
       return Trial(one, DType::kFloat64, false).is_float64();
     } catch (const Error&) {
@@ -272,7 +273,7 @@ class GradConformance : public testing::Test {
   }
 
   static void check(const GradCase& one, DType dtype, bool strided) {
-    Session session;
+    TestSession session;
     try {
       Trial(one, dtype, strided).check_first();
       if (!kFirstOnly.contains(one.op)) Trial(one, dtype, strided).check_second();

@@ -7,6 +7,7 @@
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -32,7 +33,7 @@ class NnLayers : public testing::Test {
     return ops::sum(flat * ops::cos(ops::range(0, static_cast<double>(count)) * 1.7), {0});
   }
 
-  Session session_;
+  TestSession session_;
 };
 
 double product_of(const Tensor& a, const Tensor& b) {

@@ -7,6 +7,7 @@
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
+#include "support/test_device.hpp"
 
 namespace ebb::test {
 namespace {
@@ -19,8 +20,18 @@ class NnTraining : public testing::Test {
   void TearDown() override { nn::set_seed(0); }
 
   std::uint64_t live() { return session_.context().memory().books.live; }
+  // On a device that works on its own, where recorded steps become graphs after a while, and
+  // products need not add up alike in them.
+  bool is_queued() { return session_.device().link() != nullptr; }
+  void expect_alike(const Numbers& a, const Numbers& b, std::size_t which) {
+    ASSERT_EQ(a.size(), b.size()) << which;
+    if (!is_queued()) {
+      EXPECT_EQ(a, b) << which;
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-2) << which;
+  }
 
-  Session session_;
+  TestSession session_;
 };
 
 Numbers values(const Tensor& x) { return x.to_vector<float>(); }
@@ -102,7 +113,7 @@ nn::TrainingStep::Loss loss_of(Net& net) {
   return [&net](const Tensor& x, const Tensor& y) { return nn::softmax_cross_entropy(net(x), y); };
 }
 
-// Each in a net of its own that begins alike; recorded and not, to the bit the same.
+// Each in a net of its own that begins alike; recorded and not, on the CPU to the bit the same.
 TEST_F(NnTraining, EveryOptimizerTrainsRecordedAsNot) {
   const auto batch = examples(32);
   for (std::size_t which = 0; which < 8; ++which) {
@@ -119,8 +130,8 @@ TEST_F(NnTraining, EveryOptimizerTrainsRecordedAsNot) {
       ends.push_back(values(net.hidden.kernel));
       ends.push_back(values(net.norm.moving_variance));
     }
-    EXPECT_EQ(ends[0], ends[2]) << which;
-    EXPECT_EQ(ends[1], ends[3]) << which;
+    expect_alike(ends[0], ends[2], which);
+    expect_alike(ends[1], ends[3], which);
   }
 }
 
@@ -171,7 +182,8 @@ TEST_F(NnTraining, StepsLeaveNothingBehind) {
     net.train();
     nn::Adam adam(net.weights());
     nn::TrainingStep step(net, adam, loss_of(net), {.record = recorded});
-    for (int i = 0; i < 2; ++i) static_cast<void>(step(batch.x, batch.y));
+    const int first = is_queued() ? 40 : 2;
+    for (int i = 0; i < first; ++i) static_cast<void>(step(batch.x, batch.y));
     const std::uint64_t before = live(), bytes = session_.device().in_use();
     for (int i = 0; i < 20; ++i) static_cast<void>(step(batch.x, batch.y));
     EXPECT_EQ(live(), before) << recorded;
