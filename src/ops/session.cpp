@@ -99,9 +99,9 @@ std::vector<Tensor> apply(OpId op, std::span<const Tensor* const> inputs,
   for (const Tensor* input : inputs) handles.push_back(input->handle());
   // Only an operation with as many inputs has more results.
   std::vector<OpResult> results(std::max<std::size_t>(64, handles.size()));
-  const std::size_t count = run(place, op, handles, attributes, results);
   std::vector<Tensor> tensors;
-  tensors.reserve(count);
+  tensors.reserve(results.size());  // before there are results that would have no owner
+  const std::size_t count = run(place, op, handles, attributes, results);
   for (std::size_t i = 0; i < count; ++i) tensors.emplace_back(place.context, results[i].handle);
   return tensors;
 }
