@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ebb/base/dtype.hpp"
-#include "ebb/base/shape.hpp"
+#include "ebb/ops/session.hpp"
 
 namespace ebb::test {
 
@@ -39,5 +38,17 @@ struct GradCase {
 };
 
 const std::vector<GradCase>& grad_cases();
+
+using Numbers = std::vector<double>;  // a complex one is two
+
+inline bool is_floating(const Given& given) {
+  return given.kind == Given::Kind::kFloating || given.kind == Given::Kind::kComplex;
+}
+// Of each operand: those that were given, or random ones, the same each time.
+std::vector<Numbers> numbers_for(const GradCase& one);
+// The operand, in the current session; `dtype` is that of floating ones.
+Tensor tensor_for(const Given& given, const Numbers& numbers, DType dtype);
+// The same elements, transposed in memory.
+Tensor strided(const Tensor& x);
 
 }  // namespace ebb::test

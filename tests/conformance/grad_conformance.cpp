@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <map>
-#include <random>
 #include <set>
 
 #include "conformance/grad_case.hpp"
@@ -19,58 +18,10 @@
 namespace ebb::test {
 namespace {
 
-using Kind = Given::Kind;
-using Numbers = std::vector<double>;  // a complex one is two
 using Tensors = std::vector<Tensor>;
 
 // What has no gradient of its own gradient.
 const std::set<std::string> kFirstOnly{"MaxPool3D", "LRN", "Dilation2D"};
-
-bool is_floating(const Given& given) {
-  return given.kind == Kind::kFloating || given.kind == Kind::kComplex;
-}
-
-template <typename T>
-Tensor tensor_as(const Numbers& numbers, const Shape& shape) {
-  return tensor(std::vector<T>(numbers.begin(), numbers.end()), shape);
-}
-
-Tensor of_dtype(const Numbers& numbers, const Shape& shape, DType dtype) {
-  return dtype == DType::kFloat64 ? tensor_as<double>(numbers, shape)
-                                  : tensor_as<float>(numbers, shape);
-}
-
-Numbers every_second(const Numbers& numbers, std::size_t first) {
-  Numbers half;
-  for (std::size_t i = first; i < numbers.size(); i += 2) half.push_back(numbers[i]);
-  return half;
-}
-
-Tensor made(const Given& given, const Numbers& numbers, DType dtype) {
-  switch (given.kind) {
-    case Kind::kNone:
-      return {};
-    case Kind::kInt32:
-      return tensor_as<std::int32_t>(numbers, given.shape);
-    case Kind::kBool:
-      return ops::cast(tensor_as<std::int32_t>(numbers, given.shape), DType::kBool);
-    case Kind::kComplex:
-      return ops::complex(tensor_as<float>(every_second(numbers, 0), given.shape),
-                          tensor_as<float>(every_second(numbers, 1), given.shape));
-    default:
-      return of_dtype(numbers, given.shape, dtype);
-  }
-}
-
-// The same elements, transposed in memory.
-Tensor strided(const Tensor& x) {
-  const std::size_t rank = x.shape().rank();
-  if (rank < 2 || x.shape().empty()) return x;
-  std::vector<std::int64_t> turned;
-  for (std::size_t i = rank; i-- > 0;) turned.push_back(static_cast<std::int64_t>(i));
-  const Tensor packed = ops::reverse(ops::reverse(ops::transpose(x, turned), {0}), {0});
-  return ops::transpose(packed, turned);
-}
 
 Numbers numbers_of(const Tensor& x) {
   if (x.dtype() == DType::kComplex64) {
@@ -99,7 +50,8 @@ double weighted(const Tensors& tensors) {
 Tensor weighted_part(const Tensor& x, std::size_t& at, std::size_t step) {
   Numbers weights;
   for (std::size_t i = 0; i < x.shape().elements(); ++i) weights.push_back(weight(at + i * step));
-  const Tensor products = ops::cast(x * of_dtype(weights, x.shape(), x.dtype()), DType::kFloat64);
+  const Tensor products =
+      ops::cast(x * tensor_for(f(x.shape()), weights, x.dtype()), DType::kFloat64);
   return ops::sum(ops::reshape(products, {-1}), {0});
 }
 
@@ -123,18 +75,11 @@ Tensor weighted_tensor(const Tensors& tensors) {
 class Trial {
  public:
   Trial(const GradCase& one, DType dtype, bool as_strided)
-      : one_(one), spec_(*ops::find_op(one.op)), dtype_(dtype), strided_(as_strided) {
-    std::mt19937_64 random(20261116);
-    for (const Given& given : one.inputs) {
-      Numbers numbers = given.values;
-      std::uniform_real_distribution<double> between(given.low, given.high);
-      const std::size_t each = given.kind == Kind::kComplex ? 2 : 1;
-      while (is_floating(given) && numbers.size() < each * given.shape.elements()) {
-        numbers.push_back(between(random));
-      }
-      numbers_.push_back(std::move(numbers));
-    }
-  }
+      : one_(one),
+        spec_(*ops::find_op(one.op)),
+        dtype_(dtype),
+        strided_(as_strided),
+        numbers_(numbers_for(one)) {}
 
   // Whether it computes in float64, forward and back; throws where it refuses to.
   bool is_float64() const {
@@ -168,7 +113,7 @@ class Trial {
  private:
   bool is_precise() const {
     for (const Given& given : one_.inputs) {
-      if (given.kind == Kind::kComplex) return false;
+      if (given.kind == Given::Kind::kComplex) return false;
     }
     return dtype_ == DType::kFloat64;
   }
@@ -176,7 +121,7 @@ class Trial {
   Tensors inputs_now() const {
     Tensors inputs;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      inputs.push_back(made(one_.inputs[i], numbers_[i], dtype_));
+      inputs.push_back(tensor_for(one_.inputs[i], numbers_[i], dtype_));
       if (strided_ && inputs[i]) inputs[i] = strided(inputs[i]);
     }
     return inputs;
