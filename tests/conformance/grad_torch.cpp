@@ -162,7 +162,7 @@ TEST(GradTorchCases, AreThereForEveryGradient) {
   }
 }
 
-// The narrowest dtype of a case counts: its gradients are no better.
+// By the dtype of what reaches their results.
 TEST(GradTorchCases, AreManyOfEachDtype) {
   std::map<DType, int> by_dtype;
   for (const OpCase& one : all_cases()) ++by_dtype[one.inputs.back().dtype];
