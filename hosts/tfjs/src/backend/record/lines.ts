@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 
 const OWN_FILES = join(__dirname, '..', '..');
-const LIBRARY = /node:|[\\/]node_modules[\\/]@tensorflow[\\/]|<anonymous>/;
-const PLACE = /\(?([^()\s]+:\d+):\d+\)?$/;
+const LIBRARY = /node:|[\\/]node_modules[\\/]@tensorflow[\\/]/;
+const PLACE = /\(?([^()<>\s]+:\d+):\d+\)?$/;
 
 /** ` at file:line` of the innermost function that is neither TensorFlow.js's nor Ebb's; empty where there is none. */
 export function userLine(): string {
