@@ -102,7 +102,7 @@ export class EbbBackend extends KernelBackend {
     const size = sizeOf(data.shape);
     const values = unwritten(data.dtype, size);
     if (size === 0) return values;
-    this.runtime.listener?.read(data);
+    this.runtime.listener?.read(dataId, data);
     this.runtime.read(data.handle, values);
     return values;
   }

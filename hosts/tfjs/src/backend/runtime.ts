@@ -3,6 +3,7 @@
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { world } from '../books/world';
 import { EbbError } from '../errors';
+import type { DataId } from '../engine/tfjs';
 import { host, type HostRuntime } from '../host';
 import { Head, MOST_AXES, Result } from '../shared';
 import { DTYPES, EbbData } from './data';
@@ -42,8 +43,10 @@ export interface Listener {
   used(info: TensorInfo, data: EbbData): void;
   /** Values came from JavaScript. */
   wrote(handle: number, dtype: number, shape: readonly number[]): void;
+  /** An operation has run; without one, gradients were taken. */
+  ran(op: number | undefined, inputs: readonly number[], results: readonly number[]): void;
   /** Values are about to go there: those of this data at once, or some later. */
-  read(data?: EbbData): void;
+  read(dataId?: DataId, data?: EbbData): void;
 }
 
 /** What the addon has for recorded programs (addon/programs.cc). */
@@ -268,6 +271,7 @@ export class Runtime {
     this.expect(this.inputCount);
     this.setHead(0, 0);
     this.functions.tapeBackward();
+    if (this.listener !== undefined) this.tell(undefined, this.inputCount);
   }
 
   tapeClose(): void {
@@ -292,6 +296,13 @@ export class Runtime {
   private call(op: number, room: number): void {
     this.setHead(op, room);
     this.functions.run();
+    if (this.listener !== undefined) this.tell(op, this.head[Head.Results] as number);
+  }
+
+  private tell(op: number | undefined, count: number): void {
+    const inputs = Array.from(this.inputs.subarray(0, this.inputCount));
+    const results = Array.from({ length: count }, (_, i) => this.resultHandle(i));
+    this.listener?.ran(op, inputs, results);
   }
 
   protected result(index: number): EbbData {

@@ -7,6 +7,7 @@ import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
 import type { Guards } from './guards';
 import type { Captured } from './recording';
+import { willBeRefilled } from './tensors';
 import { filled, type Form } from './values';
 
 /** What a tensor is like: in TensorFlow.js, and its native one. */
@@ -188,7 +189,7 @@ export class RecordedProgram {
       for (const each of made) each.dispose();
       throw error;
     }
-    if (reuse) this.reused = made.map((each) => engine().keep(each));
+    if (reuse) this.keep(made);
     return made;
   }
 
@@ -202,12 +203,18 @@ export class RecordedProgram {
     engine().disposeTensor(tensor);
     tensor.dataId = value.dataId;
     engine().incRef(tensor, this.backend);
+    willBeRefilled(tensor);
     value.dispose();
   }
 
   /** Results of the recorded call: later calls fill them again. */
   adopt(results: Tensor[]): void {
-    if (this.parts.reuse) this.reused = results.map((each) => engine().keep(each));
+    if (this.parts.reuse) this.keep(results);
+  }
+
+  private keep(results: Tensor[]): void {
+    this.reused = results.map((each) => engine().keep(each));
+    this.reused.forEach(willBeRefilled);
   }
 
   /** Ends the results that are used again. */

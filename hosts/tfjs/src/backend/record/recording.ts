@@ -1,12 +1,6 @@
 // One call of a function that is being recorded: what the backend tells of it, and what cannot be recorded.
-import { engine, type Optimizer, type TensorInfo } from '@tensorflow/tfjs-core';
-import {
-  type DataId,
-  type Engine,
-  isVariable,
-  type Tensor,
-  type Variable,
-} from '../../engine/tfjs';
+import type { Optimizer, TensorInfo } from '@tensorflow/tfjs-core';
+import { type DataId, isVariable, type Tensor, type Variable } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
 import type { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
@@ -14,6 +8,7 @@ import { runOp } from '../recipe';
 import type { Listener } from '../runtime';
 import { Guards, valuesOf } from './guards';
 import { userLine } from './lines';
+import { SteadyValues } from './steady';
 import { allVariables, isShared, tellVariablesApart } from './tensors';
 
 /** Data that the function used and was not given: a variable's, or that of a tensor from outside. */
@@ -51,7 +46,7 @@ export class Recording implements Listener {
   /** Data on other backends that variables share: it is told apart in the next recording, where it is here by then. */
   private readonly unclear = new Set<DataId>();
   private usesUnclear = false;
-  private readonly firstId = (engine() as unknown as Engine).nextTensorId();
+  private readonly steady: SteadyValues;
   private readonly random = Math.random;
   private randomCalls = 0;
 
@@ -68,6 +63,7 @@ export class Recording implements Listener {
       this.owners.set(variable.dataId, variable);
       if (isShared(variable)) this.unclear.add(variable.dataId);
     }
+    this.steady = new SteadyValues(inputs, (dataId) => this.owners.has(dataId));
     this.program = backend.runtime.programBegin(inputs, flags);
     backend.runtime.listener = this;
     Math.random = () => {
@@ -95,10 +91,10 @@ export class Recording implements Listener {
 
   used(info: TensorInfo, data: EbbData): void {
     const { handle, shape, dtype } = data;
+    this.steady.has(info.dataId, data);
     if (this.seen.has(handle)) return;
-    const tensor = info as unknown as Partial<Tensor>;
-    const isOlder = tensor.id !== undefined && tensor.id < this.firstId;
-    const variable = isVariable(tensor as Tensor) ? (tensor as Variable) : undefined;
+    const tensor = info as unknown as Tensor;
+    const variable = isVariable(tensor) ? (tensor as Variable) : undefined;
     this.usesUnclear ||= this.unclear.has(info.dataId);
     this.seen.set(handle, {
       // Whose it was: another variable may have been given it since.
@@ -106,7 +102,7 @@ export class Recording implements Listener {
       dataId: info.dataId,
       dtype,
       shape,
-      line: isOlder ? userLine() : '',
+      line: this.steady.isOutside(data) ? userLine() : '',
     });
   }
 
@@ -116,13 +112,20 @@ export class Recording implements Listener {
     if (dtype === FLOAT32 && DROPOUT.test(stack)) {
       this.randomCalls = 0;
       this.noises.push([...shape]);
+      this.steady.made([handle], false);
       runtime.programInput(this.program, handle);
     } else {
+      this.steady.made([handle], true);
       runtime.programConstant(this.program, handle);
     }
   }
 
-  read(data?: EbbData): void {
+  ran(op: number | undefined, inputs: readonly number[], results: readonly number[]): void {
+    this.steady.ran(op, inputs, results);
+  }
+
+  read(dataId?: DataId, data?: EbbData): void {
+    if (dataId !== undefined && data !== undefined && this.steady.has(dataId, data)) return;
     if (this.guarded && data !== undefined) {
       const info = { dataId: data, shape: data.shape, dtype: data.dtype };
       this.looks.push(runOp(this.backend, 'Identity', [info], {}));
@@ -130,9 +133,9 @@ export class Recording implements Listener {
     }
     throw new EbbError(
       'EBB_UNSUPPORTED',
-      `[record] "${this.name}" reads the values of a tensor${userLine()}; allowed: functions that do not look at ` +
-        'values (dataSync, arraySync, data), for what they do with them may differ from call to call; with `guards: true` ' +
-        'those that look at them by dataSync or arraySync.',
+      `[record] "${this.name}" reads the values of a tensor${userLine()}; allowed: functions that look (dataSync, ` +
+        'arraySync, data) at no values that may differ from call to call; with `guards: true` those that look at them ' +
+        'by dataSync or arraySync.',
     );
   }
 

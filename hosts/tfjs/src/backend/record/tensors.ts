@@ -43,6 +43,11 @@ export function tellVariablesApart(backend: EbbBackend): void {
   }
 }
 
+const refilled = new WeakSet<object>();
+/** The tensor's data has other values after each call of a function that reuses its results. */
+export const willBeRefilled = ({ dataId }: Tensor): void => void refilled.add(dataId);
+export const isRefilled = (dataId: object): boolean => refilled.has(dataId);
+
 export function likenessOf({ dtype, shape, dataId }: Tensor): Likeness {
   return { dtype, shape, native: (dataId as EbbData).shape };
 }
