@@ -39,10 +39,13 @@ const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32, share: 256
 const KEEPING = 64;
 const OVERWRITING = 128;
 
+/** Not with guards: where what was looked at is different, everything is to be as it was. */
+export const mayOverwrite = ({ overwrite, guards }: RecordOptions): boolean =>
+  overwrite !== false && guards !== true;
+
 export function flagsOf(options: RecordOptions): number {
   let flags = options.keep === false ? BY_NAME : BY_NAME | KEEPING;
-  // Where what was looked at is different, everything is to be as it was.
-  if (options.overwrite !== false && options.guards !== true) flags |= OVERWRITING;
+  if (mayOverwrite(options)) flags |= OVERWRITING;
   for (const [name, flag] of Object.entries(SWITCHES)) {
     if (options[name as keyof typeof SWITCHES] === false) flags |= flag;
   }

@@ -7,7 +7,7 @@ import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
 import type { Guards } from './guards';
 import type { Captured } from './recording';
-import { willBeRefilled } from './tensors';
+import { tensorOver, willBeRefilled } from './tensors';
 import { filled, type Form } from './values';
 
 /** What a tensor is like: in TensorFlow.js, and its native one. */
@@ -33,6 +33,8 @@ export interface Parts {
   looks: Likeness[];
   /** Results are the same tensors in each call. */
   reuse: boolean;
+  /** The core may write over what an optimizer updates. */
+  overwrites: boolean;
 }
 
 /** An optimizer's numbers and switches, which are in the program as they were. */
@@ -76,27 +78,28 @@ export class RecordedProgram {
     return '';
   }
 
-  /** The function's result. Whatever is thrown, OtherValues too, everything is as it was before. */
-  run(tensors: readonly Tensor[]): unknown {
-    const { parts } = this;
-    const handles =
-      parts.noises.length === 0 ? this.runCore(tensors, []) : this.runWithNoises(tensors);
-    const results = this.resultsOf(handles);
-    const first = parts.outputs.length;
-    for (let i = 0; i < parts.assigned.length; i++) {
-      this.assign(parts.assigned[i] as Variable, handles[first + i] as number, first + i);
-    }
-    for (const optimizer of parts.optimizers) {
-      (optimizer as unknown as { incrementIterations(): void }).incrementIterations();
-    }
-    return filled(parts.form, results);
+  /**
+   * The function's result. Whatever is thrown, OtherValues too, everything is as it was before; but a step that has been
+   * written over its variables is done, though no tensor could be made of a result.
+   */
+  run(given: readonly Tensor[]): unknown {
+    const { noises, guards, form } = this.parts;
+    const handles = noises.length === 0 ? this.runCore(given, []) : this.runWithNoises(given);
+    if (guards.count > 0) this.checkLooks(handles);
+    const tensors = this.tensorsFor(handles);
+    const results = this.resultsOf(handles, tensors);
+    this.update(handles, tensors);
+    return filled(form, results);
   }
 
-  private runWithNoises(tensors: readonly Tensor[]): number[] {
+  private runWithNoises(given: readonly Tensor[]): number[] {
     const { backend } = this;
-    const noises = this.parts.noises.map((shape) => runOp(backend, 'RandomUniform', [], { shape }));
+    const noises: EbbData[] = [];
     try {
-      return this.runCore(tensors, noises);
+      for (const shape of this.parts.noises) {
+        noises.push(runOp(backend, 'RandomUniform', [], { shape }));
+      }
+      return this.runCore(given, noises);
     } finally {
       backend.release(...noises);
     }
@@ -138,18 +141,6 @@ export class RecordedProgram {
     }
   }
 
-  /** The tensors of the outputs. Where one cannot be made, nothing is left of what the core has made. */
-  private resultsOf(handles: readonly number[]): Tensor[] {
-    const { outputs, guards, assigned } = this.parts;
-    try {
-      if (guards.count > 0) this.checkLooks(handles);
-      return this.results(outputs.map((like, i) => this.dataOver(handles[i] as number, like)));
-    } catch (error) {
-      for (let i = 0; i < assigned.length; i++) this.drop(handles, outputs.length + i);
-      throw error;
-    }
-  }
-
   /** What was looked at is at the end of the list; where a value is different, the results end. */
   private checkLooks(handles: readonly number[]): void {
     const { backend, parts, made } = this;
@@ -158,7 +149,7 @@ export class RecordedProgram {
     try {
       parts.guards.check(backend, looked);
     } catch (error) {
-      for (let i = 0; i < parts.outputs.length; i++) this.drop(handles, i);
+      for (let i = 0; i < first; i++) this.drop(handles, i);
       throw error;
     } finally {
       backend.release(...looked);
@@ -169,37 +160,70 @@ export class RecordedProgram {
     this.backend.release(this.dataOver(handles[i] as number, this.made[i] as Likeness));
   }
 
-  private results(datas: EbbData[]): Tensor[] {
-    const { outputs, reuse } = this.parts;
-    const again = this.reused;
-    const isThere = again.length > 0 && again.every(({ isDisposed }) => !isDisposed);
-    if (!isThere) this.dispose();
-    const made: Tensor[] = [];
-    let owned = 0; // of the datas; one of which no tensor could be made has ended
+  /**
+   * Tensors over outputs and over new values of variables, in the order of the core; none where data that is there
+   * takes the handle. All that can go wrong once the core has run is here, before anything is different.
+   */
+  private tensorsFor(handles: readonly number[]): Array<Tensor | undefined> {
+    const { outputs, assigned } = this.parts;
+    const olds = this.isReused() ? this.reused : [];
+    const tensors: Array<Tensor | undefined> = [];
     try {
-      if (isThere) {
-        for (const tensor of again) this.refill(tensor, datas[owned++] as EbbData);
-        return again;
-      }
-      for (const { shape } of outputs) {
-        made.push(this.tensorOver(datas[owned++] as EbbData, shape));
+      for (let i = 0; i < outputs.length + assigned.length; i++) {
+        const old = i < outputs.length ? olds[i] : assigned[i - outputs.length];
+        const takes = old !== undefined && this.isAlone(old.dataId);
+        tensors.push(takes ? undefined : this.tensorOver(handles, i));
       }
     } catch (error) {
-      this.backend.release(...datas.slice(owned));
-      for (const each of made) each.dispose();
+      this.giveUp(handles, tensors);
       throw error;
     }
-    if (reuse) this.keep(made);
-    return made;
+    return tensors;
+  }
+
+  /** No tensor could be made of the one after these. What the core may have written over has to be a whole step. */
+  private giveUp(handles: readonly number[], tensors: ReadonlyArray<Tensor | undefined>): void {
+    const { outputs, assigned, overwrites } = this.parts;
+    for (let i = 0; i < outputs.length; i++) this.undo(handles, tensors, i);
+    if (overwrites) return this.update(handles, tensors);
+    for (let i = 0; i < assigned.length; i++) this.undo(handles, tensors, outputs.length + i);
+  }
+
+  private undo(
+    handles: readonly number[],
+    tensors: ReadonlyArray<Tensor | undefined>,
+    i: number,
+  ): void {
+    if (tensors[i] !== undefined) tensors[i].dispose();
+    else if (i !== tensors.length) this.drop(handles, i);
+  }
+
+  private isReused(): boolean {
+    return this.reused.length > 0 && this.reused.every(({ isDisposed }) => !isDisposed);
+  }
+
+  private resultsOf(
+    handles: readonly number[],
+    tensors: ReadonlyArray<Tensor | undefined>,
+  ): Tensor[] {
+    const { outputs, reuse } = this.parts;
+    if (this.isReused()) {
+      this.reused.forEach((tensor, i) => this.refill(tensor, handles, i, tensors[i]));
+      return this.reused;
+    }
+    const results = tensors.slice(0, outputs.length) as Tensor[];
+    if (reuse) this.keep(results);
+    return results;
   }
 
   /** The tensor has the new data from now on, as a variable has that is assigned to. */
-  private refill(tensor: Tensor, made: EbbData): void {
-    if (this.isAlone(tensor.dataId)) {
-      this.put(tensor.dataId as EbbData, made.handle, made.shape);
-      return this.backend.died(); // one piece of data less than there were tensors made
-    }
-    const value = this.tensorOver(made, tensor.shape);
+  private refill(
+    tensor: Tensor,
+    handles: readonly number[],
+    i: number,
+    value: Tensor | undefined,
+  ): void {
+    if (value === undefined) return this.put(tensor.dataId as EbbData, handles, i);
     engine().disposeTensor(tensor);
     tensor.dataId = value.dataId;
     engine().incRef(tensor, this.backend);
@@ -213,6 +237,7 @@ export class RecordedProgram {
   }
 
   private keep(results: Tensor[]): void {
+    this.dispose();
     this.reused = results.map((each) => engine().keep(each));
     this.reused.forEach(willBeRefilled);
   }
@@ -253,19 +278,38 @@ export class RecordedProgram {
     return data;
   }
 
-  private tensorOver(data: EbbData, shape: number[]): Tensor {
-    const info = { dataId: data, shape, dtype: data.dtype };
-    return engine().makeTensorFromTensorInfo(info, this.backend);
+  private tensorOver(handles: readonly number[], i: number): Tensor {
+    const like = this.made[i] as Likeness;
+    return tensorOver(this.backend, this.dataOver(handles[i] as number, like), like.shape);
+  }
+
+  /** Variables get their new values, and optimizers count a step. */
+  private update(handles: readonly number[], tensors: ReadonlyArray<Tensor | undefined>): void {
+    const { outputs, assigned, optimizers } = this.parts;
+    for (let at = 0; at < assigned.length; at++) {
+      this.assign(assigned[at] as Variable, handles, outputs.length + at, tensors);
+    }
+    for (const optimizer of optimizers) {
+      (optimizer as unknown as { incrementIterations(): void }).incrementIterations();
+    }
   }
 
   /** The variable's data gets the new tensor in place of its own, where nobody else sees it. */
-  private assign(variable: Variable, handle: number, at: number): void {
-    const { dataId } = variable;
-    const like = this.made[at] as Likeness;
-    if (this.isAlone(dataId)) return this.put(dataId as EbbData, handle, like.native);
-    const value = this.tensorOver(this.dataOver(handle, like), variable.shape);
-    variable.assign(value as never);
-    value.dispose();
+  private assign(
+    variable: Variable,
+    handles: readonly number[],
+    i: number,
+    tensors: ReadonlyArray<Tensor | undefined>,
+  ): void {
+    const value = tensors[i];
+    if (value !== undefined) {
+      variable.assign(value as never);
+      value.dispose();
+    } else if (i < tensors.length || this.isAlone(variable.dataId)) {
+      this.put(variable.dataId as EbbData, handles, i);
+    } else {
+      this.undo(handles, tensors, i);
+    }
   }
 
   private isAlone(data: object): boolean {
@@ -273,9 +317,9 @@ export class RecordedProgram {
     return isOwn && data.handle > 0 && data.home === this.backend.home;
   }
 
-  private put(data: EbbData, handle: number, native: number[]): void {
+  private put(data: EbbData, handles: readonly number[], i: number): void {
     this.backend.runtime.endHandle(data.handle, bytesOf(data.dtype, sizeOf(data.shape)));
-    data.handle = handle;
-    data.shape = native;
+    data.handle = handles[i] as number;
+    data.shape = (this.made[i] as Likeness).native;
   }
 }

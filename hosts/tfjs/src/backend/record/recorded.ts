@@ -8,7 +8,7 @@ import type { EbbData } from '../data';
 import type { Runtime } from '../runtime';
 import { OtherValues } from './guards';
 import { LastCall } from './last_call';
-import { flagsOf, type RecordOptions } from './options';
+import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
 import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
@@ -336,6 +336,7 @@ export class Recorded {
   }
 
   /** One more for calls that are alike but for what is looked at. */
+      overwrites: recording.optimizers.size > 0 && mayOverwrite(this.options),
   private addTo(programs: RecordedProgram[], program: RecordedProgram): void {
     if (programs.length >= this.most) this.free(programs.pop() as RecordedProgram);
     programs.unshift(program);

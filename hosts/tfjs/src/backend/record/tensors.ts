@@ -10,12 +10,23 @@ export function isHere(backend: EbbBackend, dataId: object): boolean {
   return dataId instanceof EbbData && dataId.handle > 0 && dataId.home === backend.home;
 }
 
+/** A tensor over data that has none yet. Where none can be made, the data ends. */
+export function tensorOver(backend: EbbBackend, data: EbbData, shape: number[]): Tensor {
+  try {
+    const info = { dataId: data, shape, dtype: data.dtype };
+    return engine().makeTensorFromTensorInfo(info, backend);
+  } catch (error) {
+    if (data.handle > 0) backend.release(data); // otherwise it went with a tensor that could not be tracked
+    throw error;
+  }
+}
+
 export function aliasOf(backend: EbbBackend, { dataId, shape, dtype }: Tensor): Tensor {
   const { handle } = backend.find(dataId, 'record');
   const data = new EbbData(backend.runtime.view(handle, codeOf(dtype), shape), shape, dtype);
   data.home = backend.home;
   backend.runtime.born++;
-  return engine().makeTensorFromTensorInfo({ dataId: data, shape, dtype }, backend);
+  return tensorOver(backend, data, shape);
 }
 
 export const allVariables = (): Variable[] =>
