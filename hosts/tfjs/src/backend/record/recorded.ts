@@ -12,7 +12,7 @@ import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
 import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
-import { filled, type Form, formOf, identityOf, keyOf } from './values';
+import { filled, type Form, formOf, identityOf, keyOf, withoutRepeats } from './values';
 
 const MOST_PROGRAMS = 16;
 /** So many times a function may make variables, as optimizers do in their first step, before it is left alone. */
@@ -287,8 +287,9 @@ export class Recorded {
     result: unknown,
   ): void {
     const { runtime } = backend;
-    const outputs: Tensor[] = [];
-    const form = formOf(result, outputs);
+    const found: Tensor[] = [];
+    const given = formOf(result, found);
+    const { form, tensors: outputs } = withoutRepeats(given, found);
     if (outputs.some(({ dataId }) => !isHere(backend, dataId))) {
       recording.refuse('a result is not on the backend');
     }

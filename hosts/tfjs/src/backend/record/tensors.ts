@@ -70,9 +70,10 @@ export function distinctNew(result: unknown, firstId: number): number {
   return new Set(tensors.filter(({ id, isDisposed }) => id >= firstId && !isDisposed)).size;
 }
 
-/** The result's tensors, where each came with this id or later, and once; otherwise none. */
+/** The result's tensors, each once, where all came with this id or later; otherwise none. */
 export function ownResults(result: unknown, firstId: number): Tensor[] {
   const tensors: Tensor[] = [];
   formOf(result, tensors);
-  return distinctNew(result, firstId) === tensors.length ? tensors : [];
+  const distinct = [...new Set(tensors)];
+  return distinctNew(result, firstId) === distinct.length ? distinct : [];
 }

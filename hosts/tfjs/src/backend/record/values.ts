@@ -92,18 +92,35 @@ export function filled(form: Form, tensors: readonly Tensor[]): unknown {
   }
 }
 
-/** Numbers for objects, so that a key can tell them apart. */
+/** Each tensor once, where it is in several places. */
+export function withoutRepeats(form: Form, tensors: Tensor[]): { form: Form; tensors: Tensor[] } {
+  const distinct = [...new Set(tensors)];
+  if (distinct.length === tensors.length) return { form, tensors };
+  const renumbered = (part: Form): Form => {
+    if (part.kind === 'tensor') {
+      return { kind: 'tensor', at: distinct.indexOf(tensors[part.at] as Tensor) };
+    }
+    return 'parts' in part ? { ...part, parts: part.parts.map(renumbered) } : part;
+  };
+  return { form: renumbered(form), tensors: distinct };
+}
+
+/** Numbers for objects and symbols, so that a key can tell them apart. */
 const identities = new WeakMap<object, number>();
+const symbols = new Map<symbol, number>();
 let nextIdentity = 1;
-export function identityOf(value: object): number {
-  let found = identities.get(value);
-  if (found === undefined) identities.set(value, (found = nextIdentity++));
+export function identityOf(value: object | symbol): number {
+  const known = (typeof value === 'symbol' ? symbols : identities) as Map<unknown, number>;
+  let found = known.get(value);
+  if (found === undefined) known.set(value, (found = nextIdentity++));
   return found;
 }
 
 /** By content: programs fill the same array again and again. */
 function keyOfView(view: ArrayBufferView): string {
-  const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+  const { buffer, byteOffset, byteLength } = view;
+  // A buffer that was transferred is none any more.
+  const bytes = byteLength === 0 ? Buffer.alloc(0) : Buffer.from(buffer, byteOffset, byteLength);
   return `${view.constructor.name} ${bytes.toString('base64')}`;
 }
 
@@ -116,7 +133,7 @@ function keyOfPlain(value: unknown): string {
     case 'string':
       return JSON.stringify(value);
     case 'symbol':
-      return value.description ?? 'symbol';
+      return `#${identityOf(value)}`;
     case 'number':
       return Object.is(value, -0) ? '-0' : String(value);
     default:
@@ -132,6 +149,8 @@ function keyOfTensor(tensor: Tensor, at: number, tensors: readonly Tensor[]): st
   return `${dtype}[${shape.join()}]`;
 }
 
+const keyOfName = (name: string): string => (/^\w+$/.test(name) ? name : JSON.stringify(name));
+
 /** Calls with the same key do the same: shapes, dtypes, which tensors are the same, constants. */
 export function keyOf(form: Form, tensors: readonly Tensor[]): string {
   switch (form.kind) {
@@ -143,7 +162,10 @@ export function keyOf(form: Form, tensors: readonly Tensor[]): string {
       return `[${form.parts.map((part) => keyOf(part, tensors)).join(', ')}]`;
     case 'object': {
       const { names, parts } = form;
-      return `{${names.map((name, i) => `${name}: ${keyOf(parts[i] as Form, tensors)}`).join(', ')}}`;
+      const keys = names.map(
+        (name, i) => `${keyOfName(name)}: ${keyOf(parts[i] as Form, tensors)}`,
+      );
+      return `{${keys.join(', ')}}`;
     }
     case 'hole':
       return 'hole';
