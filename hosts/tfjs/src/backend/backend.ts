@@ -98,11 +98,11 @@ export class EbbBackend extends KernelBackend {
 
   override readSync(dataId: DataId): BackendValues {
     const data = this.find(dataId, 'dataSync');
-    if (data.strings !== undefined) return data.strings;
     const size = sizeOf(data.shape);
     const values = unwritten(data.dtype, size);
+    if (size > 0) this.runtime.listener?.read(dataId, data);
+    if (data.strings !== undefined) return data.strings;
     if (size === 0) return values;
-    this.runtime.listener?.read(dataId, data);
     this.runtime.read(data.handle, values);
     return values;
   }

@@ -78,6 +78,11 @@ export class RecordedProgram {
     return '';
   }
 
+  /** Whether everything that it was recorded with is still there. */
+  isWhole(): boolean {
+    return this.parts.captured.every(isAlive);
+  }
+
   /**
    * The function's result. Whatever is thrown, OtherValues too, everything is as it was before; but a step that has been
    * written over its variables is done, though no tensor could be made of a result.

@@ -265,7 +265,13 @@ export class Recorded {
     recording.dropLooks();
     const made = distinctNew(result, firstId) + recording.madeVariables();
     tracker.endScope(result as never);
-    if (tracker.state.numTensors - before > made) this.refuseKept(key);
+    if (tracker.state.numTensors - before > made) {
+      this.refuseAfter(key, 'it keeps tensors that it does not return');
+    }
+    const last = this.ways.get(key);
+    if (Array.isArray(last) && last[0]?.isWhole() === false) {
+      this.refuseAfter(key, 'it uses tensors of another backend, or disposes what it uses');
+    }
     const way = this.ways.get(key);
     if (Array.isArray(way)) way[0]?.adopt(ownResults(result, firstId));
     return result;
@@ -330,6 +336,7 @@ export class Recorded {
       guards,
       looks,
       reuse: this.options.reuse === true,
+      overwrites: recording.optimizers.size > 0 && mayOverwrite(this.options),
     });
     const way = this.ways.get(key);
     if (Array.isArray(way)) this.addTo(way, program);
@@ -337,7 +344,6 @@ export class Recorded {
   }
 
   /** One more for calls that are alike but for what is looked at. */
-      overwrites: recording.optimizers.size > 0 && mayOverwrite(this.options),
   private addTo(programs: RecordedProgram[], program: RecordedProgram): void {
     if (programs.length >= this.most) this.free(programs.pop() as RecordedProgram);
     programs.unshift(program);
@@ -348,9 +354,10 @@ export class Recorded {
     this.remember(key, { eager: why });
   }
 
-  private refuseKept(key: string): void {
+  /** What shows only when the function is done and its scope has ended. */
+  private refuseAfter(key: string, why: string): void {
     this.forget(key);
-    this.refuse(key, 'it keeps tensors that it does not return');
+    this.refuse(key, why);
   }
 
   private beginAgain(key: string, why: string): void {

@@ -9,7 +9,7 @@ import type { Listener } from '../runtime';
 import { Guards, valuesOf } from './guards';
 import { userLine } from './lines';
 import { SteadyValues } from './steady';
-import { allVariables, isShared, tellVariablesApart } from './tensors';
+import { allVariables, heardWhereAway, isShared, tellVariablesApart } from './tensors';
 
 /** Data that the function used and was not given: a variable's, or that of a tensor from outside. */
 export interface Captured {
@@ -47,6 +47,7 @@ export class Recording implements Listener {
   private readonly unclear = new Set<DataId>();
   private usesUnclear = false;
   private readonly steady: SteadyValues;
+  private readonly endHearing: () => void;
   private readonly random = Math.random;
   private randomCalls = 0;
 
@@ -66,6 +67,7 @@ export class Recording implements Listener {
     this.steady = new SteadyValues(inputs, (dataId) => this.owners.has(dataId));
     this.program = backend.runtime.programBegin(inputs, flags);
     backend.runtime.listener = this;
+    this.endHearing = heardWhereAway(backend, () => this.read());
     Math.random = () => {
       this.randomCalls++;
       return this.random.call(Math);
@@ -80,6 +82,7 @@ export class Recording implements Listener {
     current = undefined;
     this.backend.runtime.listener = undefined;
     Math.random = this.random;
+    this.endHearing();
     if (this.randomCalls > 0) this.refuse('it uses random numbers other than those of dropout');
   }
 
@@ -126,7 +129,7 @@ export class Recording implements Listener {
 
   read(dataId?: DataId, data?: EbbData): void {
     if (dataId !== undefined && data !== undefined && this.steady.has(dataId, data)) return;
-    if (this.guarded && data !== undefined) {
+    if (this.guarded && data !== undefined && data.strings === undefined) {
       const info = { dataId: data, shape: data.shape, dtype: data.dtype };
       this.looks.push(runOp(this.backend, 'Identity', [info], {}));
       return;

@@ -35,6 +35,30 @@ export const allVariables = (): Variable[] =>
 const placeOf = ({ dataId }: Variable): Backend | undefined =>
   (engine() as unknown as Engine).state.tensorInfo.get(dataId)?.backend;
 
+const isAway = (backend: EbbBackend, variable: Variable): boolean =>
+  (placeOf(variable) as unknown) !== backend;
+
+/** Says where the values of a variable are about to be looked at that is on another backend; gives what ends that. */
+export function heardWhereAway(backend: EbbBackend, looked: () => void): () => void {
+  const away = allVariables().filter((each) => isAway(backend, each));
+  for (const variable of away) {
+    for (const look of ['dataSync', 'data'] as const) {
+      const own = (variable as unknown as Tensor)[look] as () => unknown;
+      const value = (): unknown => {
+        if (isAway(backend, variable)) looked();
+        return own.call(variable);
+      };
+      Object.defineProperty(variable, look, { value, configurable: true });
+    }
+  }
+  return () => {
+    for (const variable of away as unknown as Array<Partial<Tensor>>) {
+      delete variable.dataSync;
+      delete variable.data;
+    }
+  };
+}
+
 export function isShared(variable: Variable): boolean {
   const backend = placeOf(variable) as EbbBackend | undefined;
   return backend !== undefined && backend.refCount(variable.dataId) > 1;
