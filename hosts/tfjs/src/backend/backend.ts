@@ -41,7 +41,8 @@ function isOneNumber(
   dtype: DataType,
 ): values is Float32Array | Int32Array | Uint8Array {
   const isNumber = dtype === 'float32' || dtype === 'int32' || dtype === 'bool';
-  return isNumber && ArrayBuffer.isView(values) && sizeOf(shape) === 1;
+  if (!isNumber || !ArrayBuffer.isView(values) || sizeOf(shape) !== 1) return false;
+  return (values as Float32Array).length === 1;
 }
 
 export class EbbBackend extends KernelBackend {
@@ -99,9 +100,9 @@ export class EbbBackend extends KernelBackend {
   override readSync(dataId: DataId): BackendValues {
     const data = this.find(dataId, 'dataSync');
     const size = sizeOf(data.shape);
-    const values = unwritten(data.dtype, size);
     if (size > 0) this.runtime.listener?.read(dataId, data);
     if (data.strings !== undefined) return data.strings;
+    const values = unwritten(data.dtype, size);
     if (size === 0) return values;
     this.runtime.read(data.handle, values);
     return values;
