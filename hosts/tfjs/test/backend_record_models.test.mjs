@@ -38,13 +38,27 @@ function disposeAll(model, optimizer) {
   if ('m' in optimizer) optimizer.c.dispose(); // TensorFlow.js leaves momentum's
 }
 
+/** What the report says of the parts of a model that was recorded under this name: calls, replays, recordings. */
+function reported(name) {
+  const all = ebb
+    .report({ json: true })
+    .recorded.filter((each) => each.name.startsWith(`${name}.`));
+  return Object.fromEntries(
+    all.map(({ name: part, calls, replayed, recorded }) => [
+      part.slice(name.length + 1),
+      [calls, replayed, recorded],
+    ]),
+  );
+}
+
 describe('a recorded model', () => {
   leavesNothing();
 
   for (const [name, make] of Object.entries(OPTIMIZERS)) {
     test(`trains with ${name} as one that is not`, async () => {
       const results = [];
-      for (const how of [(model) => model, (model) => ebb.record(model)]) {
+      const record = (model) => ebb.record(model, { name });
+      for (const how of [(model) => model, record]) {
         const optimizer = make();
         const model = how(mlp(optimizer));
         const [x, y] = [random([8, 6], 5), labels(8)];
@@ -63,6 +77,9 @@ describe('a recorded model', () => {
         disposeAll(model, optimizer);
       }
       assert.deepEqual(results[1], results[0]);
+      // The first step of most makes variables: the second is recorded.
+      const begins = name === 'sgd' ? 0 : 1;
+      assert.deepEqual(reported(name), { train: [8, 7 - begins, 1], predict: [2, 1, 1] });
     });
   }
 
@@ -86,7 +103,8 @@ describe('a recorded model', () => {
 
   test('fits and evaluates, with callbacks and a last batch that is smaller', async () => {
     const results = [];
-    for (const how of [(model) => model, (model) => ebb.record(model)]) {
+    const record = (model) => ebb.record(model, { name: 'fitted' });
+    for (const how of [(model) => model, record]) {
       const optimizer = tf.train.adam(0.01);
       const model = how(mlp(optimizer));
       const [x, y] = [random([20, 6], 5), labels(20)];
@@ -111,11 +129,16 @@ describe('a recorded model', () => {
     }
     assert.deepEqual(results[1], results[0]);
     assert.equal(results[1].ends, 9);
+    // Batches of 8, 8 and 4, and validation of all 20 at once after each epoch; the first of all makes variables.
+    const { train, test: tested } = reported('fitted');
+    assert.deepEqual(train, [9, 6, 2]);
+    assert.deepEqual(tested, [12, 10, 2]);
   });
 
   test('takes another rate, other weights, another optimizer', async () => {
     const results = [];
-    for (const how of [(model) => model, (model) => ebb.record(model)]) {
+    const record = (model) => ebb.record(model, { name: 'changed' });
+    for (const how of [(model) => model, record]) {
       const first = tf.train.adam(0.01);
       const second = tf.train.sgd(0.1);
       const model = how(mlp(first));
@@ -139,6 +162,65 @@ describe('a recorded model', () => {
       first.dispose();
     }
     assert.deepEqual(results[1], results[0]);
+    // Recorded at the second step, at each other rate and for the other optimizer; not for other weights.
+    assert.deepEqual(reported('changed').train, [20, 15, 4]);
+    const { reasons } = ebb
+      .report({ json: true })
+      .recorded.find(({ name }) => name === 'changed.train');
+    assert.deepEqual(reasons, {
+      'it made variables, as first steps of optimizers do': 1,
+      'learningRate of an optimizer changed': 2,
+      'other shapes, dtypes or constants': 1,
+    });
+  });
+
+  test('stays recorded when it is compiled, built or added to later', async () => {
+    const outcomes = [];
+    for (const isRecorded of [false, true]) {
+      const layers = [
+        [{ inputShape: [6], units: 4, kernelInitializer: init(1) }],
+        [{ units: 3, kernelInitializer: init(2) }],
+        [{ units: 2, kernelInitializer: init(3) }],
+      ].map(([config]) => tf.layers.dense(config));
+      const model = tf.sequential({ layers: layers.slice(0, 2) });
+      const modes = { n: 0 };
+      const key = () => modes.n;
+      if (isRecorded) assert.equal(ebb.record(model, { name: 'grown', key }), model);
+      const x = random([8, 6], 5);
+      const all = [];
+      const predict = () => {
+        for (let i = 0; i < 3; i++) {
+          const y = model.predict(x);
+          all.push([y.shape, bits(y)]);
+          y.dispose();
+        }
+      };
+      predict();
+      const first = tf.train.sgd(0.1);
+      model.compile({ optimizer: first, loss: 'meanSquaredError' });
+      predict();
+      const steps = async (units) => {
+        const y = tf.ones([8, units]);
+        for (let i = 0; i < 4; i++) all.push(await model.trainOnBatch(x, y));
+        y.dispose();
+      };
+      await steps(3);
+      modes.n++;
+      predict();
+      await steps(3);
+      model.add(layers[2]);
+      const second = tf.train.sgd(0.05);
+      model.compile({ optimizer: second, loss: 'meanSquaredError' });
+      predict();
+      await steps(2);
+      outcomes.push(all);
+      x.dispose();
+      model.dispose();
+      first.dispose();
+      second.dispose();
+    }
+    assert.deepEqual(outcomes[1], outcomes[0]);
+    assert.deepEqual(reported('grown'), { predict: [12, 8, 4], train: [12, 9, 3] });
   });
 
   test('has dropout and normalisation over batches', async () => {
@@ -191,12 +273,12 @@ describe('a recorded model', () => {
         layers.flatten(),
       ],
     ];
-    for (const net of nets) {
+    for (const [i, net] of nets.entries()) {
       const results = [];
       for (const how of [
         (model) => model,
-        (model) => ebb.record(model, { exact: true }),
-        (model) => ebb.record(model),
+        (model) => ebb.record(model, { exact: true, name: `exact ${i}` }),
+        (model) => ebb.record(model, { name: `near ${i}` }),
       ]) {
         const optimizer = tf.train.rmsprop(0.01);
         const model = tf.sequential();
@@ -206,35 +288,71 @@ describe('a recorded model', () => {
         how(model);
         const [x, y] = [random([6, 4, 3], 5), random([6, 1], 6)];
         const losses = [];
-        for (let i = 0; i < 5; i++) losses.push(await model.trainOnBatch(x, y));
+        for (let step = 0; step < 5; step++) losses.push(await model.trainOnBatch(x, y));
         results.push([losses, model.getWeights().map(bits)]);
         tf.dispose([x, y]);
         disposeAll(model, optimizer);
       }
       assert.deepEqual(results[1], results[0]);
       const [[losses], , [near]] = results;
-      assert.ok(near.every((loss, i) => Math.abs(loss - losses[i]) < 1e-5));
+      assert.ok(near.every((loss, at) => Math.abs(loss - losses[at]) < 1e-5));
+      for (const name of [`exact ${i}`, `near ${i}`]) {
+        assert.deepEqual(reported(name).train, [5, 3, 1]);
+      }
     }
   });
 
-  test('trains in a worker', async () => {
+  test('trains in a worker as it does here', async () => {
+    const program = (tf_, ebb_, init_) => {
+      const model = tf_.sequential();
+      const dense = (units, seed, more) =>
+        tf_.layers.dense({ units, kernelInitializer: init_(seed), ...more });
+      model.add(dense(9, 1, { inputShape: [6], activation: 'tanh' }));
+      model.add(dense(1, 2));
+      const optimizer = tf_.train.adam(0.05);
+      model.compile({ optimizer, loss: 'meanSquaredError' });
+      return { model: ebb_.record(model, { name: 'worker' }), optimizer };
+    };
+    const steps = async (tf_, model) => {
+      const x = tf_.randomNormal([16, 6], 0, 1, 'float32', 5);
+      const y = tf_.tidy(() => x.sum(1, true));
+      const losses = [];
+      for (let i = 0; i < 50; i++) losses.push(await model.trainOnBatch(x, y));
+      const predicted = [model.predict(x), model.predict(x)];
+      const all = [losses, ...predicted.map((each) => Array.from(each.dataSync()))];
+      tf_.dispose([x, y, predicted]);
+      return all;
+    };
     const worker = new Worker(
       `const tf = require(${JSON.stringify(require.resolve('ebb-tfjs/backend'))});
        const ebb = require(${JSON.stringify(require.resolve('ebb-tfjs'))});
        const { parentPort } = require('node:worker_threads');
-       const v = tf.variable(tf.scalar(0));
-       const step = ebb.record((x) => v.assign(v.add(x)));
-       const x = tf.scalar(2);
-       for (let i = 0; i < 50; i++) step(x);
-       ebb.audit();
-       parentPort.postMessage([v.dataSync()[0], step.info().replayed]);`,
+       const init = (seed) => tf.initializers.glorotUniform({ seed });
+       const { model, optimizer } = (${program})(tf, ebb, init);
+       (${steps})(tf, model).then((results) => {
+         const { recorded } = ebb.report({ json: true });
+         model.dispose();
+         optimizer.dispose();
+         ebb.audit();
+         parentPort.postMessage({ results, recorded, left: tf.memory().numTensors });
+       });`,
       { eval: true },
     );
-    const [value, replayed] = await new Promise((resolve, reject) => {
+    const there = await new Promise((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
     });
-    assert.deepEqual([value, replayed], [100, 49]);
+    const { model, optimizer } = program(tf, ebb, init);
+    const results = await steps(tf, model);
+    disposeAll(model, optimizer);
+    assert.deepEqual(there.results, results);
+    assert.ok(results[0].at(-1) < results[0][0] / 4);
+    const counted = there.recorded.map(({ name, calls, replayed }) => [name, calls, replayed]);
+    assert.deepEqual(counted, [
+      ['worker.predict', 2, 1],
+      ['worker.train', 50, 48],
+    ]);
+    assert.equal(there.left, 0);
     await worker.terminate();
   });
 });

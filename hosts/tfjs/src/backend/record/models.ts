@@ -33,35 +33,80 @@ function compiled(model: Model): () => string {
   };
 }
 
-function replace(model: Model, method: string, how: (own: Method) => Method): void {
-  const own = model[method] as Method | undefined;
-  if (typeof own === 'function') model[method] = how(own.bind(model) as Method);
+type Part = 'predict' | 'execute' | 'train' | 'test';
+type RecordedMethod = Method & { dispose(): void };
+
+/** The parts of a model, each one recorded function, also where the model within a sequential one is another later. */
+class RecordedModel {
+  private readonly recorded = new Map<Part, RecordedMethod>();
+  private readonly own = new Map<Part, Method>();
+  private keyOfCompiled = (): unknown => undefined;
+
+  constructor(
+    private readonly name: string,
+    private readonly options: RecordOptions,
+  ) {}
+
+  take(model: Model): void {
+    if (model[RECORDED] === true) return;
+    Object.defineProperty(model, RECORDED, { value: true });
+    for (const recorded of this.recorded.values()) recorded.dispose();
+    this.own.clear();
+    this.keyOfCompiled = compiled(model);
+    this.replace(model, 'predict', (own) => this.part('predict', own));
+    if (typeof model.makeTrainFunction !== 'function') {
+      return this.replace(model, 'execute', (own) => this.part('execute', own));
+    }
+    this.replace(model, 'makeTrainFunction', (own) => () => {
+      return this.part('train', this.own.get('train') ?? (own() as Method));
+    });
+    this.replace(model, 'makeTestFunction', (own) => () => {
+      own();
+      model.testFunction = this.part('test', model.testFunction as Method);
+    });
+  }
+
+  private replace(model: Model, method: string, how: (own: Method) => Method): void {
+    const own = model[method] as Method | undefined;
+    if (typeof own === 'function') model[method] = how(own.bind(model) as Method);
+  }
+
+  private part(part: Part, own: Method): Method {
+    this.own.set(part, own);
+    let recorded = this.recorded.get(part);
+    if (recorded === undefined) {
+      const now: Method = (...args) => this.own.get(part)?.(...args);
+      const options = { ...this.options, name: `${this.name}.${part}`, key: this.keyOf(part) };
+      this.recorded.set(part, (recorded = recordFunction(now, options) as RecordedMethod));
+    }
+    return recorded;
+  }
+
+  private keyOf(part: Part): RecordOptions['key'] {
+    const { key } = this.options;
+    if (part === 'predict' || part === 'execute') return key;
+    if (key === undefined) return () => this.keyOfCompiled();
+    return () => [this.keyOfCompiled(), key()];
+  }
 }
 
 export function recordModel<M extends object>(given: M, options: RecordOptions = {}): M {
-  const outer = given as Model;
-  const isSequential = typeof outer.add === 'function' && typeof outer.build === 'function';
-  if (isSequential && outer.model == null) (outer.build as Method)();
-  const model = (isSequential ? outer.model : outer) as Model;
+  const model = given as Model;
   if (model[RECORDED] === true) return given;
-  Object.defineProperty(model, RECORDED, { value: true });
-  const name = options.name ?? (outer.name as string | undefined) ?? 'model';
-  const named = (part: string): RecordOptions => ({ ...options, name: `${name}.${part}` });
-  replace(model, 'predict', (own) => recordFunction(own, named('predict')));
-  if (typeof model.makeTrainFunction !== 'function') {
-    replace(model, 'execute', (own) => recordFunction(own, named('execute')));
+  const name = options.name ?? (model.name as string | undefined) ?? 'model';
+  const recorded = new RecordedModel(name, options);
+  if (typeof model.add !== 'function' || typeof model.build !== 'function') {
+    recorded.take(model);
     return given;
   }
-  const key = compiled(model);
-  let train: Method | undefined;
-  replace(model, 'makeTrainFunction', (own) => () => {
-    return (train ??= recordFunction(own() as Method, { ...named('train'), key }));
-  });
-  let test: Method | undefined;
-  replace(model, 'makeTestFunction', (own) => () => {
-    own();
-    test ??= recordFunction(model.testFunction as Method, { ...named('test'), key });
-    model.testFunction = test;
-  });
+  // A sequential model has another one within, which compile() makes anew.
+  Object.defineProperty(model, RECORDED, { value: true });
+  const build = model.build.bind(model) as Method;
+  model.build = (...args: unknown[]) => {
+    build(...args);
+    if (model.model != null) recorded.take(model.model as Model);
+  };
+  if (model.model == null) (model.build as Method)();
+  else recorded.take(model.model as Model);
   return given;
 }
