@@ -127,8 +127,31 @@ function encoder(tf) {
 
 const largest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
 
-/** A step in onnxruntime, which has given what TensorFlow.js gives on this backend. */
-async function onOnnxRuntime(tf, { model, run, shape, output, graph, channelsFirst }) {
+/** Replays before results are compared: weights are kept by then, and threads help. */
+const REPLAYS = 12;
+
+/** The network as a function, recorded: a model is recorded in place. */
+function recorded({ model, run }) {
+  const { record } = require('..');
+  if (model === undefined) return record(run);
+  record(model);
+  return (x) => model.predict(x);
+}
+
+/** What the last of so many calls gives. */
+function givenBy(run, x, calls) {
+  let values;
+  for (let i = 0; i < calls; i++) {
+    const y = run(x);
+    values = y.dataSync();
+    y.dispose();
+  }
+  return values;
+}
+
+/** A step in onnxruntime, which has given what TensorFlow.js gives on this backend, not recorded and replayed. */
+async function onOnnxRuntime(tf, network) {
+  const { model, run = (x) => model.predict(x), shape, output, graph, channelsFirst } = network;
   const runtime = createRequire(`${process.env.EBB_ONNXRUNTIME}/index.js`)('onnxruntime-node');
   const onnx = new OnnxGraph();
   graph(onnx);
@@ -139,9 +162,16 @@ async function onOnnxRuntime(tf, { model, run, shape, output, graph, channelsFir
   });
   const feeds = { x: new runtime.Tensor('float32', given.dataSync(), given.shape) };
   const { y } = await session.run(feeds);
-  const expected = (model === undefined ? run(x) : model.predict(x)).dataSync();
-  const apart = largest(expected, y.data);
-  if (!(apart <= 1e-4)) throw new Error(`onnxruntime's results are ${apart} apart`);
+  const compare = (what, values) => {
+    const apart = largest(values, y.data);
+    if (!(apart <= 1e-4)) throw new Error(`onnxruntime's results are ${apart} from those ${what}`);
+  };
+  compare('of TensorFlow.js', givenBy(run, x, 1));
+  compare('of a replay', givenBy(recorded(network), x, REPLAYS));
+  const isReplayed = require('..')
+    .report({ json: true })
+    .recorded.some(({ replayed }) => replayed === REPLAYS - 1);
+  if (!isReplayed) throw new Error('the recorded network was not replayed');
   return () => session.run(feeds);
 }
 
@@ -150,14 +180,10 @@ function worksOn(backend) {
   const step = (tf, name) => {
     const network = NETWORKS[name](tf);
     if (backend === 'onnxruntime') return onOnnxRuntime(tf, network);
-    const record = backend === 'recorded' ? (what) => require('..').record(what) : (what) => what;
+    const { model, run = (x) => model.predict(x) } = network;
     const x = tf.randomUniform(network.shape, -1, 1);
-    if (network.model === undefined) {
-      const run = record(network.run);
-      return () => run(x).dispose();
-    }
-    record(network.model);
-    return () => network.model.predict(x).dispose();
+    const once = backend === 'recorded' ? recorded(network) : run;
+    return () => once(x).dispose();
   };
   return Object.fromEntries(
     Object.keys(NETWORKS).map((name) => [`network_${name}`, (tf) => step(tf, name)]),
