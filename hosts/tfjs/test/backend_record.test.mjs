@@ -264,23 +264,31 @@ describe('a recorded function', () => {
     tf.dispose([x, kept, made]);
   });
 
-  test('draws anew for dropout', () => {
-    const fast = ebb.record((x) => tf.dropout(x, 0.5));
-    const x = tf.ones([200]);
-    const seen = new Set();
-    for (let i = 0; i < 5; i++) {
-      const y = fast(x);
-      const all = values(y);
-      assert.ok(all.every((each) => each === 0 || each === 2));
-      const dropped = all.filter((each) => each === 0).length;
-      assert.ok(dropped > 60 && dropped < 140, `${dropped}`);
-      seen.add(all.join());
-      y.dispose();
-    }
-    assert.deepEqual([seen.size, fast.info().replayed], [5, 4]);
-    x.dispose();
-    fast.dispose();
-  });
+  for (const reclaims of [false, true]) {
+    test(`draws anew for dropout, reclaim ${reclaims ? 'on' : 'off'}`, async () => {
+      if (reclaims) ebb.reclaim.on();
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = reclaims ? 2 : stackTraceLimit;
+      const fast = ebb.record((x) => tf.dropout(x, 0.5));
+      const x = tf.ones([200]);
+      const seen = new Set();
+      for (let i = 0; i < 5; i++) {
+        const y = fast(x);
+        const all = values(y);
+        assert.ok(all.every((each) => each === 0 || each === 2));
+        const dropped = all.filter((each) => each === 0).length;
+        assert.ok(dropped > 60 && dropped < 140, `${dropped}`);
+        seen.add(all.join());
+        y.dispose();
+      }
+      assert.deepEqual([seen.size, fast.info().replayed], [5, 4]);
+      x.dispose();
+      fast.dispose();
+      Error.stackTraceLimit = stackTraceLimit;
+      ebb.reclaim.off();
+      await collected();
+    });
+  }
 
   test('notices shapes that depend on values', () => {
     const fast = ebb.record((x) => {

@@ -7,7 +7,7 @@ import type { EbbData } from '../data';
 import { runOp } from '../recipe';
 import type { Listener } from '../runtime';
 import { Guards, valuesOf } from './guards';
-import { userLine } from './lines';
+import { deepStack, userLine } from './lines';
 import { SteadyValues } from './steady';
 import { allVariables, heardWhereAway, isShared, tellVariablesApart } from './tensors';
 
@@ -111,8 +111,8 @@ export class Recording implements Listener {
 
   wrote(handle: number, dtype: number, shape: readonly number[]): void {
     const { runtime } = this.backend;
-    const { stack = '' } = this.randomCalls === 1 ? new Error() : { stack: '' };
-    if (dtype === FLOAT32 && DROPOUT.test(stack)) {
+    const mayBeNoise = dtype === FLOAT32 && this.randomCalls === 1;
+    if (mayBeNoise && deepStack().some((line) => DROPOUT.test(line))) {
       this.randomCalls = 0;
       this.noises.push([...shape]);
       this.steady.made([handle], false);
