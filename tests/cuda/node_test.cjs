@@ -251,3 +251,116 @@ test('a recorded function gives what the function gives, and is run by the core'
   [...w.dataSync()].forEach((value, i) => assert.ok(Math.abs(value - after[i]) < 1e-3 * Math.abs(value)));
   assert.match(ebb.report(), /recorded/i);
 });
+
+/** Calls, replays and recordings of a recorded function of this name. */
+function recordedAs(name) {
+  const all = ebb.report({ json: true }).recorded.filter((each) => each.name === name);
+  assert.equal(all.length, 1, name);
+  return all[0];
+}
+
+const close = (ours, theirs, most) => {
+  assert.equal(ours.length, theirs.length);
+  ours.forEach((each, i) => assert.ok(Math.abs(each - theirs[i]) <= most * (1 + Math.abs(theirs[i])), `${each}, ${theirs[i]}`));
+};
+
+function classifier() {
+  const { layers } = tf;
+  const seeded = (seed) => ({ kernelInitializer: tf.initializers.glorotUniform({ seed }) });
+  const model = tf.sequential();
+  model.add(layers.conv2d({ inputShape: [12, 12, 3], filters: 8, kernelSize: 3, activation: 'relu', ...seeded(1) }));
+  model.add(layers.batchNormalization());
+  model.add(layers.maxPooling2d({ poolSize: 2 }));
+  model.add(layers.flatten());
+  model.add(layers.dense({ units: 32, activation: 'relu', ...seeded(2) }));
+  model.add(layers.dense({ units: 4, activation: 'softmax', ...seeded(3) }));
+  const optimizer = tf.train.adam(0.01);
+  model.compile({ optimizer, loss: 'categoricalCrossentropy', metrics: ['accuracy'] });
+  return { model, optimizer };
+}
+
+const pictures = () => tf.randomNormal([16, 12, 12, 3], 0, 1, 'float32', 7);
+const labels = () => tf.tidy(() => tf.oneHot(tf.range(0, 16, 1, 'int32').mod(tf.scalar(4, 'int32')), 4).toFloat());
+
+test('a recorded model predicts and trains as one that is not, by replays, its gradients those of the core', async () => {
+  const steps = 20;
+  const outcomes = [];
+  const [x, y] = [pictures(), labels()];
+  for (const name of ['', 'replayed', 'launched']) {
+    const { model, optimizer } = classifier();
+    if (name !== '') ebb.record(model, { name, graphs: name === 'replayed' });
+    const before = ebb.tape.info();
+    const losses = [];
+    for (let i = 0; i < steps; i++) losses.push(...(await model.trainOnBatch(x, y)));
+    const predicted = [];
+    for (let i = 0; i < 6; i++) {
+      const given = model.predict(x);
+      predicted.push(...given.dataSync());
+      given.dispose();
+    }
+    const after = ebb.tape.info();
+    // The first step makes variables and the second is recorded: replays take no gradients of their own.
+    assert.equal(after.native - before.native, name === '' ? steps : 2);
+    assert.deepEqual(after.theirs, before.theirs);
+    if (name !== '') {
+      assert.deepEqual([recordedAs(`${name}.train`).replayed, recordedAs(`${name}.predict`).replayed], [steps - 2, 5]);
+    }
+    outcomes.push({ losses, predicted, weights: model.getWeights().map((each) => [...each.dataSync()]) });
+    assert.equal(optimizer.iterations, steps);
+    model.dispose();
+    optimizer.dispose();
+  }
+  const [eager, ...recorded] = outcomes;
+  for (const { losses, predicted, weights } of recorded) {
+    close(losses, eager.losses, 1e-4);
+    close(predicted, eager.predicted, 1e-4);
+    weights.forEach((each, i) => close(each, eager.weights[i], 1e-3)); // Adam divides by roots of tiny numbers
+  }
+  tf.dispose([x, y]);
+});
+
+test('50 replays of predict and trainOnBatch leave the memory as it was', async () => {
+  const { model, optimizer } = classifier();
+  ebb.record(model, { name: 'flat' });
+  const [x, y] = [pictures(), labels()];
+  const round = async () => {
+    await model.trainOnBatch(x, y);
+    const predicted = model.predict(x);
+    predicted.dataSync();
+    predicted.dispose();
+  };
+  const now = () => {
+    ebb.collect();
+    const { books, devices } = ebb.report({ json: true });
+    const gpu = devices.find(({ name }) => name.startsWith(tf.getBackend() === 'ebb' ? 'cpu' : 'cuda'));
+    return [tf.memory().numTensors, tf.memory().numBytes, books.bytes.live, gpu.in_use, gpu.committed];
+  };
+  for (let i = 0; i < 20; i++) await round();
+  const before = now();
+  for (let i = 0; i < 50; i++) await round();
+  assert.deepEqual(now(), before);
+  assert.ok(recordedAs('flat.train').replayed >= 68 && recordedAs('flat.predict').replayed >= 69);
+  ebb.audit();
+  tf.dispose([x, y]);
+  model.dispose();
+  optimizer.dispose();
+});
+
+test('recorded dropout draws anew in each replay, and constants may be looked at', () => {
+  const axes = tf.tensor1d([0], 'int32');
+  const recorded = ebb.record((x) => [tf.dropout(x, 0.5), x.sum([...axes.dataSync()])], { name: 'drawing' });
+  const x = tf.ones([1000]);
+  const seen = new Set();
+  for (let i = 0; i < 8; i++) {
+    const [dropped, sum] = recorded(x);
+    const values = [...dropped.dataSync()];
+    assert.ok(values.every((each) => each === 0 || each === 2));
+    seen.add(values.join());
+    assert.equal(sum.dataSync()[0], 1000);
+    tf.dispose([dropped, sum]);
+  }
+  assert.equal(seen.size, 8);
+  assert.equal(recordedAs('drawing').replayed, 7);
+  recorded.dispose();
+  tf.dispose([x, axes]);
+});
