@@ -139,31 +139,35 @@ describe('a replay that can make no tensor of a result', () => {
     fast.dispose();
   });
 
-  test('has taken the whole step where that was written over its variables', () => {
-    const world = () => {
-      const [w, b, x] = [variable(64), variable(64), tf.ones([64])];
-      const optimizer = tf.train.adam(0.1);
-      const calls = variable(1);
-      const fast = ebb.record(() => {
-        calls.assign(calls.add(1));
-        return optimizer.minimize(() => x.sub(w).mul(b.add(1)).square().sum(), true, [w, b]);
-      });
-      return { w, b, x, calls, optimizer, fast };
-    };
-    const [broken, whole] = [world(), world()];
-    for (let i = 0; i < 10; i++) {
-      const step = () => broken.fast().dispose();
-      if (i === 5) assert.ok(failing(0, step).error);
-      else step();
-      whole.fast().dispose();
-      for (const name of ['w', 'b', 'calls']) {
-        assert.deepEqual(values(broken[name]), values(whole[name]));
+  for (const reclaims of [false, true]) {
+    test(`has taken the whole step where that was written over its variables, reclaim ${reclaims ? 'on' : 'off'}`, () => {
+      if (reclaims) ebb.reclaim.on();
+      const world = () => {
+        const [w, b, x] = [variable(64), variable(64), tf.ones([64])];
+        const optimizer = tf.train.adam(0.1);
+        const calls = variable(1);
+        const fast = ebb.record(() => {
+          calls.assign(calls.add(1));
+          return optimizer.minimize(() => x.sub(w).mul(b.add(1)).square().sum(), true, [w, b]);
+        });
+        return { w, b, x, calls, optimizer, fast };
+      };
+      const [broken, whole] = [world(), world()];
+      for (let i = 0; i < 10; i++) {
+        const step = () => broken.fast().dispose();
+        if (i === 5) assert.ok(failing(0, step).error);
+        else step();
+        whole.fast().dispose();
+        for (const name of ['w', 'b', 'calls']) {
+          assert.deepEqual(values(broken[name]), values(whole[name]));
+        }
+        assert.equal(broken.optimizer.iterations, whole.optimizer.iterations);
       }
-      assert.equal(broken.optimizer.iterations, whole.optimizer.iterations);
-    }
-    for (const { fast, ...held } of [broken, whole]) {
-      fast.dispose();
-      for (const each of Object.values(held)) each.dispose();
-    }
-  });
+      for (const { fast, ...held } of [broken, whole]) {
+        fast.dispose();
+        for (const each of Object.values(held)) each.dispose();
+      }
+      ebb.reclaim.off();
+    });
+  }
 });

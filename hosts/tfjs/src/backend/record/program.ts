@@ -190,8 +190,29 @@ export class RecordedProgram {
   private giveUp(handles: readonly number[], tensors: ReadonlyArray<Tensor | undefined>): void {
     const { outputs, assigned, overwrites } = this.parts;
     for (let i = 0; i < outputs.length; i++) this.undo(handles, tensors, i);
-    if (overwrites) return this.update(handles, tensors);
-    for (let i = 0; i < assigned.length; i++) this.undo(handles, tensors, outputs.length + i);
+    for (let at = 0; at < assigned.length; at++) {
+      const i = outputs.length + at;
+      if (overwrites) this.assignIfPossible(assigned[at] as Variable, handles, i, tensors);
+      else this.undo(handles, tensors, i);
+    }
+    if (overwrites) this.countStep();
+  }
+
+  private assignIfPossible(
+    variable: Variable,
+    handles: readonly number[],
+    i: number,
+    tensors: ReadonlyArray<Tensor | undefined>,
+  ): void {
+    if (i < tensors.length || this.isAlone(variable.dataId)) {
+      this.assign(variable, handles, i, tensors[i]);
+    } else if (i > tensors.length) {
+      try {
+        this.assign(variable, handles, i, this.tensorOver(handles, i));
+      } catch {
+        // It cannot be done: TensorFlow.js makes no tensors any more.
+      }
+    }
   }
 
   private undo(
@@ -290,11 +311,16 @@ export class RecordedProgram {
 
   /** Variables get their new values, and optimizers count a step. */
   private update(handles: readonly number[], tensors: ReadonlyArray<Tensor | undefined>): void {
-    const { outputs, assigned, optimizers } = this.parts;
+    const { outputs, assigned } = this.parts;
     for (let at = 0; at < assigned.length; at++) {
-      this.assign(assigned[at] as Variable, handles, outputs.length + at, tensors);
+      const i = outputs.length + at;
+      this.assign(assigned[at] as Variable, handles, i, tensors[i]);
     }
-    for (const optimizer of optimizers) {
+    this.countStep();
+  }
+
+  private countStep(): void {
+    for (const optimizer of this.parts.optimizers) {
       (optimizer as unknown as { incrementIterations(): void }).incrementIterations();
     }
   }
@@ -304,17 +330,11 @@ export class RecordedProgram {
     variable: Variable,
     handles: readonly number[],
     i: number,
-    tensors: ReadonlyArray<Tensor | undefined>,
+    value: Tensor | undefined,
   ): void {
-    const value = tensors[i];
-    if (value !== undefined) {
-      variable.assign(value as never);
-      value.dispose();
-    } else if (i < tensors.length || this.isAlone(variable.dataId)) {
-      this.put(variable.dataId as EbbData, handles, i);
-    } else {
-      this.undo(handles, tensors, i);
-    }
+    if (value === undefined) return this.put(variable.dataId as EbbData, handles, i);
+    variable.assign(value as never);
+    value.dispose();
   }
 
   private isAlone(data: object): boolean {
