@@ -3,7 +3,8 @@
 // Peers in the same run: the bare arithmetic (the eight products by oneDNN's primitives alone and one
 // AdamUpdate, all on memory that is there), and PyTorch's eager step of the same network on two threads,
 // in a process of its own that takes turns with this one: EBB_TORCH_PYTHON names a Python that has
-// PyPI's torch. Without it that row is left out.
+// PyPI's torch. Without it those rows are left out. Where two threads work, the best of each counts:
+// what else the machine does costs threads that wait for each other many times their work.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -20,7 +21,8 @@ namespace ebb::bench {
 namespace {
 
 constexpr std::int64_t kBatch = 32;
-constexpr long kSteps = 40;  // a turn
+constexpr long kSteps = 20;  // a turn
+constexpr int kTurns = 60;
 
 constexpr const char* kTorchStep = R"(
 from torch import nn
@@ -157,21 +159,21 @@ int run() {
     update.run();
   });
   figures.add("MLP step, Adam, b32, by the tape, to its bare arithmetic (us)",
-              measure_in_turns(by_tape, bare), Goal::kAtMost, 1.5);
-  figures.add("the same recorded, to its bare arithmetic (us)", measure_in_turns(replayed, bare),
-              Goal::kAtMost, 1.3);
+              best_in_turns(by_tape, bare, kTurns), Goal::kAtMost, 1.5);
+  figures.add("the same recorded, to its bare arithmetic (us)",
+              best_in_turns(replayed, bare, kTurns), Goal::kAtMost, 1.3);
   tape_without_use(x, figures);
   if (const char* python = python_with_torch()) {
     TorchPeer torch(python, kTorchStep);
     const Measure theirs = [&] { return torch.step_us(kSteps); };
-    const Pair least = measure_in_turns(bare, theirs);
+    const Pair least = best_in_turns(bare, theirs, kTurns);
     // A quarter of PyTorch's, or half as much again as the arithmetic alone where that is more.
     const double goal = std::max(0.25, 1.5 * least.ratio);
     figures.add("the bare arithmetic, to PyTorch's eager step (us)", least, Goal::kAtMost, 1);
     figures.add("MLP step, Adam, b32, by the tape, to PyTorch's eager (us)",
-                measure_in_turns(by_tape, theirs), Goal::kAtMost, goal);
-    figures.add("the same recorded, to PyTorch's eager (us)", measure_in_turns(replayed, theirs),
-                Goal::kAtMost, goal);
+                best_in_turns(by_tape, theirs, kTurns), Goal::kAtMost, goal);
+    figures.add("the same recorded, to PyTorch's eager (us)",
+                best_in_turns(replayed, theirs, kTurns), Goal::kAtMost, goal);
   }
   return figures.write();
 }

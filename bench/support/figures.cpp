@@ -100,6 +100,7 @@ double time_each_on_wall(long n, const std::function<void(long)>& work) {
 
 Measure on_wall(long times, std::function<void()> work) {
   return [times, work = std::move(work)] {
+    work();
     const auto loop = [&](long n) {
       for (long i = 0; i < n; ++i) work();
     };

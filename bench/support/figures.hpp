@@ -56,7 +56,8 @@ class Figures {
 double time_each(long n, const std::function<void(long)>& work);
 // By the clock on the wall: for work of several threads.
 double time_each_on_wall(long n, const std::function<void(long)>& work);
-// `work` over and over, by the clock on the wall, in microseconds.
+// `work` over and over, by the clock on the wall, in microseconds; once before that counts, because
+// the peer has had the caches in between.
 Measure on_wall(long times, std::function<void()> work);
 
 }  // namespace ebb::bench
