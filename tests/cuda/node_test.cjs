@@ -338,7 +338,8 @@ test('50 replays of predict and trainOnBatch leave the memory as it was', async 
   for (let i = 0; i < 20; i++) await round();
   const before = now();
   for (let i = 0; i < 50; i++) await round();
-  assert.deepEqual(now(), before);
+  // Graphs settle, and what they no longer need goes back.
+  now().forEach((each, i) => assert.ok(each <= before[i], `${i}: ${each}, ${before[i]} before`));
   assert.ok(recordedAs('flat.train').replayed >= 68 && recordedAs('flat.predict').replayed >= 69);
   ebb.audit();
   tf.dispose([x, y]);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ebb, leavesNothing, tf, values } from './backend_support.mjs';
 
-const SWITCHES = ['fold', 'fuse', 'absorb', 'join', 'keep', 'overwrite', 'share', 'graphs'];
+const SWITCHES = ['fold', 'drop', 'fuse', 'absorb', 'join', 'keep', 'overwrite', 'share', 'graphs'];
 const random = (shape, seed) => tf.randomNormal(shape, 0, 1, 'float32', seed);
 const variable = (shape, seed) => tf.tidy(() => tf.variable(random(shape, seed)));
 const bits = (list) => Array.from(new Uint32Array(Float32Array.from(list).buffer));
@@ -13,6 +13,13 @@ const WORLDS = {
   fold: () => {
     const fn = (x) => x.add(tf.range(0, 64).mul(2).add(1).reshape([64, 1]));
     return { fn, args: [random([64, 32], 1)], held: [] };
+  },
+  drop: () => {
+    const fn = (x) => {
+      x.matMul(x).exp(); // nobody needs it
+      return x.slice([0, 0], [48, 48]).add(1).reshape([48, 48]).sum(1);
+    };
+    return { fn, args: [random([48, 48], 1)], held: [] };
   },
   fuse: () => {
     const fn = (x) => x.mul(2).add(1).tanh().square().sub(x);
@@ -135,6 +142,12 @@ describe('a recorded function', () => {
     assert.ok(operations({ fold: false }) >= 4);
     assert.equal(work(WORLDS.fold, {}).tensors, 1);
     assert.ok(work(WORLDS.fold, { fold: false, fuse: false }).tensors >= 4);
+  });
+
+  test('runs what no result needs, and views of all of a tensor, without `drop`', () => {
+    const [dropped, whole] = [{}, { drop: false }].map((more) => work(WORLDS.drop, more));
+    assert.equal(dropped.tensors, 2);
+    assert.equal(whole.tensors, 6);
   });
 
   test('makes what lies between elementwise operations, without `fuse`', () => {

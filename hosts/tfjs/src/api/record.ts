@@ -7,6 +7,7 @@ export type { RecordedInfo, RecordOptions };
 
 const FLAGS = [
   'fold',
+  'drop',
   'fuse',
   'absorb',
   'join',

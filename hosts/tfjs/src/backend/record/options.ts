@@ -34,7 +34,15 @@ export interface RecordOptions {
 
 /** ebb_program_flags. */
 const BY_NAME = 2;
-const SWITCHES = { fold: 1, graphs: 4, fuse: 8, absorb: 16, join: 32, share: 256, drop: 512 } as const;
+const SWITCHES = {
+  fold: 1,
+  graphs: 4,
+  fuse: 8,
+  absorb: 16,
+  join: 32,
+  share: 256,
+  drop: 512,
+} as const;
 
 const KEEPING = 64;
 const OVERWRITING = 128;
