@@ -5,6 +5,7 @@
 
 #include "backends/cpu/parallel.hpp"
 #include "backends/cpu/shift.hpp"
+#include "backends/cpu/wake.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/blocks.cpp"
@@ -290,9 +291,17 @@ void multiply_part(const blocks::Tile& whole, const Shares& shares, blocks::Inde
 
 }  // namespace
 
+// Results do not depend on it. A team that is woken for one product is awake for those that follow at once, so it may be
+// worth somewhat less than what its waking takes.
+double blocks::part_flops() {
+  constexpr double kInAMicrosecond = 1e5, kMost = 4e6;
+  return std::clamp(kInAMicrosecond * wake_microseconds(), kLeastPartFlops, kMost);
+}
+
 blocks::Index blocks::parts_for(double flops) noexcept {
   const bool has_crew = Shift::has_crew();
-  const double least = has_crew ? kCrewPartFlops : kPartFlops;
+  if (flops < 2 * (has_crew ? kCrewPartFlops : kLeastPartFlops)) return 1;
+  const double least = has_crew ? kCrewPartFlops : part_flops();
   if (flops < 2 * least) return 1;
   // Two for each thread, so that a helper that comes late finds some.
   return has_crew && flops >= 2 * least * team_size() ? 2 * team_size() : team_size();

@@ -19,8 +19,10 @@ using Index = std::int64_t;
 inline constexpr Index kColumns = 32;
 // How many products are summed before the sum joins the result.
 inline constexpr Index kBlock = 512;
-// Parts of fewer floating-point operations than this are not worth another thread.
-inline constexpr double kPartFlops = 4e6;
+// Parts of fewer floating-point operations than this are not worth another thread: what one makes while another wakes,
+// on this machine.
+double part_flops();
+inline constexpr double kLeastPartFlops = 1.5e6;
 inline constexpr double kCrewPartFlops = 4e5;  // where it is awake
 // Rows of a tile at most: its block of the left-hand matrix stays in the second-level cache.
 inline constexpr Index kRows = 96;

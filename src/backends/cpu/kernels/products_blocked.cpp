@@ -14,7 +14,7 @@ using blocks::Index;
 using ops::OpCall;
 using ops::Product;
 
-Index grain_for(double flops) { return static_cast<Index>(blocks::kPartFlops / flops) + 1; }
+Index grain_for(double flops) { return static_cast<Index>(blocks::part_flops() / flops) + 1; }
 
 // All right-hand matrices, packed one after the other.
 const float* packed(OpCall& call, const Product& p) {
@@ -56,7 +56,8 @@ void multiply_all(OpCall& call, const Product& p) {
   auto* out = call.out<float>(0);
   const Index count = matrices(p.batch, p.batch_axes());
   const double flops = 2.0 * static_cast<double>(p.inner) * static_cast<double>(p.columns);
-  const bool small = flops * static_cast<double>(count * p.rows) < 2 * blocks::kPartFlops;
+  const double all = flops * static_cast<double>(count * p.rows);
+  const bool small = all < 2 * blocks::kLeastPartFlops || all < 2 * blocks::part_flops();
   const Sharing share(p, count, small ? 1 : 4 * team_size());
   const Index one = p.inner * blocks::rounded(p.columns);
   const auto part = [&](Index matrix, Index row, Index column) {

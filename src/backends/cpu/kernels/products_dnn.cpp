@@ -166,10 +166,9 @@ bool multiplied_in_parts(OpCall& call, const Product& p) {
 // Below it the call of oneDNN takes a good part of the time: 3.0 us for [32,64] x [64,32], 2.3 by blocks.
 constexpr double kSmallFlops = 1e6;
 
-// In a shift, where blocks are shared with the crew: on one thread both take as long from there on.
-constexpr double kSharedFlops = 16e6;
-
-double most_for_blocks() { return Shift::is_on() ? kSharedFlops : kSmallFlops; }
+// Up to there blocks that lie as they are take as long as oneDNN, on one thread; and they can be shared by as many threads
+// as it is worth on this machine, since that changes no bits.
+constexpr double kBlockFlops = 16e6;
 
 // Whether blocks may take the right-hand matrix as it lies.
 bool suits_as_it_lies(const Product& p) {
@@ -212,7 +211,7 @@ void multiply_tiny(OpCall& call, const Product& p, bool bias) {
 
 bool multiplied_small(OpCall& call, const Product& p, bool bias) {
   const bool as_it_lies = suits_as_it_lies(p);
-  const double most = as_it_lies ? most_for_blocks() : kSmallFlops;
+  const double most = as_it_lies ? kBlockFlops : kSmallFlops;
   if (p.batch_axes() != 0 || (!as_it_lies && !is_tiny(p)) || flops_of(p) > most) return false;
   if (as_it_lies) {
     multiply_by_blocks(call, p, bias, call.in<float>(1), p.columns);
