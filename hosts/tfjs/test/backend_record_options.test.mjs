@@ -115,30 +115,6 @@ describe('a recorded function', () => {
     assert.equal(other.twice.isDisposed, true);
   });
 
-  test('fills tensors that another recording uses as weights, and not copies of them', () => {
-    const fill = ebb.record((x) => x.mul(2), { reuse: true });
-    const [one, five, x] = [tf.ones([64, 64]), tf.fill([64, 64], 5), tf.ones([8, 64])];
-    for (const copied of [false, true]) {
-      const made = fill(one);
-      const weights = copied ? made.clone() : made;
-      const times = ebb.record((each) => each.matMul(weights));
-      const expect = (number) => {
-        for (let i = 0; i < 4; i++) {
-          const product = times(x);
-          assert.ok(values(product).every((each) => each === number));
-          product.dispose();
-        }
-      };
-      expect(128);
-      fill(five);
-      expect(copied ? 128 : 640);
-      times.dispose();
-      if (copied) weights.dispose();
-    }
-    fill.dispose();
-    tf.dispose([one, five, x]);
-  });
-
   test('is to the bit what the function gives where it is exact, and near it where it is not', () => {
     const [w, b, filter] = [random([7, 33], 1), random([33], 2), random([3, 3, 5, 33], 3)];
     const fns = [

@@ -1,13 +1,13 @@
 // What a function did when it was recorded, to be run again by one call of the core.
 import { engine, type Optimizer, type Tensor, type TensorInfo } from '@tensorflow/tfjs-core';
-import { bytesOf, type Variable } from '../../engine/tfjs';
+import { bytesOf, isVariable, type Tensor as Owner, type Variable } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
 import type { EbbBackend } from '../backend';
 import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
 import type { Guards } from './guards';
 import type { Captured } from './recording';
-import { tensorOver, willBeRefilled } from './tensors';
+import { moveTo, tensorOver } from './tensors';
 import { filled, type Form } from './values';
 
 /** What a tensor is like: in TensorFlow.js, and its native one. */
@@ -44,9 +44,13 @@ function settingsOf(optimizer: Optimizer): Map<string, unknown> {
   return new Map(Object.entries(optimizer).filter(isSetting));
 }
 
-function isAlive({ variable, dataId }: Captured): boolean {
-  const isThere = variable === undefined || !variable.isDisposed;
-  return isThere && engine().state.tensorInfo.has(variable?.dataId ?? dataId);
+function isAlive({ owner }: Captured): boolean {
+  return owner.isDisposed !== true && engine().state.tensorInfo.has(owner.dataId);
+}
+
+function nameOf(owner: Captured['owner']): string {
+  if (owner.isDisposed === undefined) return 'tensor';
+  return isVariable(owner) ? `variable "${owner.name}"` : 'reused result';
 }
 
 export class RecordedProgram {
@@ -131,7 +135,7 @@ export class RecordedProgram {
     for (const data of noises) backend.runtime.input(data.handle);
     for (let i = 0; i < captured.length; i++) {
       const each = captured[i] as Captured;
-      const data = backend.here(each.variable?.dataId ?? each.dataId);
+      const data = backend.here(each.owner.dataId);
       if (data === undefined || !isAlive(each)) return false;
       this.lend(data, each);
     }
@@ -142,7 +146,7 @@ export class RecordedProgram {
     for (const { dataId } of tensors) this.backend.find(dataId, this.name);
     for (const each of this.parts.captured) {
       if (!isAlive(each)) this.failDisposed(each);
-      this.backend.find(each.variable?.dataId ?? each.dataId, this.name);
+      this.backend.find(each.owner.dataId, this.name);
     }
   }
 
@@ -234,27 +238,12 @@ export class RecordedProgram {
   ): Tensor[] {
     const { outputs, reuse } = this.parts;
     if (this.isReused()) {
-      this.reused.forEach((tensor, i) => this.refill(tensor, handles, i, tensors[i]));
+      this.reused.forEach((tensor, i) => this.assign(tensor, handles, i, tensors[i]));
       return this.reused;
     }
     const results = tensors.slice(0, outputs.length) as Tensor[];
     if (reuse) this.keep(results);
     return results;
-  }
-
-  /** The tensor has the new data from now on, as a variable has that is assigned to. */
-  private refill(
-    tensor: Tensor,
-    handles: readonly number[],
-    i: number,
-    value: Tensor | undefined,
-  ): void {
-    if (value === undefined) return this.put(tensor.dataId as EbbData, handles, i);
-    engine().disposeTensor(tensor);
-    tensor.dataId = value.dataId;
-    engine().incRef(tensor, this.backend);
-    willBeRefilled(tensor);
-    value.dispose();
   }
 
   /** Results of the recorded call: later calls fill them again. */
@@ -265,7 +254,11 @@ export class RecordedProgram {
   private keep(results: Tensor[]): void {
     this.dispose();
     this.reused = results.map((each) => engine().keep(each));
-    this.reused.forEach(willBeRefilled);
+  }
+
+  /** Results that the next call fills again. */
+  results(): Tensor[] {
+    return this.reused.filter(({ isDisposed }) => !isDisposed);
   }
 
   /** Ends the results that are used again. */
@@ -280,17 +273,16 @@ export class RecordedProgram {
   }
 
   /** A variable that is assigned to, and that others see too, is given as a view: the core does not write over it then. */
-  private lend(data: EbbData, { variable, shape }: Captured): void {
-    const isOthers = variable !== undefined && data.refCount > 1 && this.assigned.has(variable);
+  private lend(data: EbbData, { owner, shape }: Captured): void {
+    const isOthers = data.refCount > 1 && this.assigned.has(owner as Variable);
     if (isOthers) this.backend.runtime.inputAs(data.handle, codeOf(data.dtype), shape);
     else this.give(data, shape);
   }
 
-  private failDisposed({ variable, dtype, shape, line }: Captured): never {
-    const what = variable === undefined ? 'tensor' : `variable "${variable.name}"`;
+  private failDisposed({ owner, dtype, shape, line }: Captured): never {
     throw new EbbError(
       'EBB_STALE_HANDLE',
-      `[record] "${this.name}" uses a ${what}, ${dtype} [${shape.join()}]${line}, that is disposed; allowed: ` +
+      `[record] "${this.name}" uses a ${nameOf(owner)}, ${dtype} [${shape.join()}]${line}, that is disposed; allowed: ` +
         'tensors that live as long as the function is used.',
     );
   }
@@ -325,16 +317,15 @@ export class RecordedProgram {
     }
   }
 
-  /** The variable's data gets the new tensor in place of its own, where nobody else sees it. */
+  /** The owner's data gets the new tensor in place of its own, where nobody else sees it. */
   private assign(
-    variable: Variable,
+    owner: Owner,
     handles: readonly number[],
     i: number,
     value: Tensor | undefined,
   ): void {
-    if (value === undefined) return this.put(variable.dataId as EbbData, handles, i);
-    variable.assign(value as never);
-    value.dispose();
+    if (value === undefined) return this.put(owner.dataId as EbbData, handles, i);
+    moveTo(this.backend, owner, value);
   }
 
   private isAlone(data: object): boolean {

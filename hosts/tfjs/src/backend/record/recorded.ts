@@ -93,6 +93,11 @@ export class Recorded {
     };
   }
 
+  /** Results that its calls fill again. */
+  reused(): Tensor[] {
+    return this.recordings().flatMap((each) => each.results());
+  }
+
   private recordings(): RecordedProgram[] {
     return [...this.ways.values()].flatMap((way) => (Array.isArray(way) ? way : []));
   }
@@ -245,7 +250,8 @@ export class Recorded {
       // also where that is the same tensor in this call.
       const own = tensors.map((tensor) => aliasOf(backend, tensor));
       const handles = own.map(({ dataId }) => (dataId as EbbData).handle);
-      recording = new Recording(backend, this.name, handles, this.flags, this.guarded);
+      const reused = [...recordedNow()].flatMap((each) => each.reused());
+      recording = new Recording(backend, this.name, handles, this.flags, this.guarded, reused);
       result = this.fn.apply(receiver, filled(form, own) as unknown[]) as unknown;
       recording.stop();
       this.checkResult(result);
@@ -373,15 +379,17 @@ export class Recorded {
 /** All recorded functions of the isolate that are still there. */
 const known = (): Set<WeakRef<Recorded>> => ofIsolate('recorded', () => new Set());
 
-export function recordedFunctions(): RecordedInfo[] {
+function* recordedNow(): Iterable<Recorded> {
   const all = known();
-  const infos: RecordedInfo[] = [];
   for (const reference of all) {
     const recorded = reference.deref();
     if (recorded === undefined) all.delete(reference);
-    else infos.push(recorded.info());
+    else yield recorded;
   }
-  return infos;
+}
+
+export function recordedFunctions(): RecordedInfo[] {
+  return Array.from(recordedNow(), (each) => each.info());
 }
 
 /** A function that does what fn does: at first through TensorFlow.js, then by one call of the core. */

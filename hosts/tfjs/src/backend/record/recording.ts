@@ -9,12 +9,12 @@ import type { Listener } from '../runtime';
 import { Guards, valuesOf } from './guards';
 import { deepStack, userLine } from './lines';
 import { SteadyValues } from './steady';
-import { allVariables, heardWhereAway, isShared, tellVariablesApart } from './tensors';
+import { allVariables, heardWhereAway, isShared, tellApart } from './tensors';
 
 /** Data that the function used and was not given: a variable's, or that of a tensor from outside. */
 export interface Captured {
-  variable: Variable | undefined;
-  dataId: DataId;
+  /** What has other data from time to time: a variable, or a result that is filled again. Otherwise the data alone. */
+  owner: Variable | Tensor | { readonly dataId: DataId; readonly isDisposed?: undefined };
   dtype: string;
   /** Of the native tensor. */
   shape: number[];
@@ -42,8 +42,8 @@ export class Recording implements Listener {
   private readonly seen = new Map<number, Captured>();
   /** Variables as they were before, and whose data that was. */
   private readonly before = new Map<Variable, DataId>();
-  private readonly owners = new Map<DataId, Variable>();
-  /** Data on other backends that variables share: it is told apart in the next recording, where it is here by then. */
+  private readonly owners = new Map<DataId, Variable | Tensor>();
+  /** Data on other backends that owners share: it is told apart in the next recording, where it is here by then. */
   private readonly unclear = new Set<DataId>();
   private usesUnclear = false;
   private readonly steady: SteadyValues;
@@ -57,17 +57,21 @@ export class Recording implements Listener {
     inputs: readonly number[],
     flags: number,
     private readonly guarded: boolean,
+    /** Results that recorded functions fill again. */
+    reused: readonly Tensor[],
   ) {
-    tellVariablesApart(backend);
-    for (const variable of allVariables()) {
-      this.before.set(variable, variable.dataId);
-      this.owners.set(variable.dataId, variable);
-      if (isShared(variable)) this.unclear.add(variable.dataId);
+    const variables = allVariables();
+    const owners = [...variables, ...reused];
+    tellApart(backend, owners);
+    for (const owner of owners) {
+      this.owners.set(owner.dataId, owner);
+      if (isShared(owner)) this.unclear.add(owner.dataId);
     }
+    for (const variable of variables) this.before.set(variable, variable.dataId);
     this.steady = new SteadyValues(inputs, (dataId) => this.owners.has(dataId));
     this.program = backend.runtime.programBegin(inputs, flags);
     backend.runtime.listener = this;
-    this.endHearing = heardWhereAway(backend, () => this.read());
+    this.endHearing = heardWhereAway(backend, owners, () => this.read());
     Math.random = () => {
       this.randomCalls++;
       return this.random.call(Math);
@@ -97,12 +101,11 @@ export class Recording implements Listener {
     this.steady.has(info.dataId, data);
     if (this.seen.has(handle)) return;
     const tensor = info as unknown as Tensor;
-    const variable = isVariable(tensor) ? (tensor as Variable) : undefined;
     this.usesUnclear ||= this.unclear.has(info.dataId);
     this.seen.set(handle, {
       // Whose it was: another variable may have been given it since.
-      variable: this.owners.get(info.dataId) ?? variable,
-      dataId: info.dataId,
+      owner:
+        this.owners.get(info.dataId) ?? (isVariable(tensor) ? tensor : { dataId: info.dataId }),
       dtype,
       shape,
       line: this.steady.isOutside(data) ? userLine() : '',
@@ -168,7 +171,9 @@ export class Recording implements Listener {
     const now = allVariables();
     const isOther = now.length !== this.before.size || now.some((each) => !this.before.has(each));
     if (isOther) return 'it made variables, as first steps of optimizers do';
-    return this.usesUnclear ? 'variables came from another backend, with data that they share' : '';
+    return this.usesUnclear
+      ? 'variables or reused results came from another backend, with data that they share'
+      : '';
   }
 
   /** What these native tensors belong to; undefined where that is not known of one. */

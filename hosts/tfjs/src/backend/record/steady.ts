@@ -1,11 +1,10 @@
 // Values that are the same in each call of what is being recorded: a function may look at these, and at no others.
 import type { EbbData } from '../data';
 import { Op } from '../table';
-import { isRefilled } from './tensors';
 
 const RANDOM: readonly number[] = [Op.RandomUniform, Op.RandomNormal, Op.Multinomial];
 
-/** Constants, tensors from outside that nobody assigns to, and what operations make of these alone. */
+/** Constants, tensors from outside that nobody assigns to or fills again, and what operations make of these alone. */
 export class SteadyValues {
   /** Native tensors that are given or made, and those from outside: whether they are steady. */
   private readonly own = new Map<number, boolean>();
@@ -13,7 +12,7 @@ export class SteadyValues {
 
   constructor(
     inputs: readonly number[],
-    private readonly isVariable: (dataId: object) => boolean,
+    private readonly hasOwner: (dataId: object) => boolean,
   ) {
     this.made(inputs, false);
   }
@@ -36,7 +35,7 @@ export class SteadyValues {
   has(dataId: object, data: EbbData): boolean {
     const { handle } = data;
     if (!this.isOutside(data)) return this.own.get(handle) as boolean;
-    const isSteady = !this.isVariable(dataId) && !isRefilled(dataId);
+    const isSteady = !this.hasOwner(dataId);
     this.outside.set(handle, isSteady);
     return isSteady;
   }

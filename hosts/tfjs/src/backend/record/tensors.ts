@@ -1,6 +1,12 @@
 // Tensors that a recorded function is given and gives.
 import { engine, type Tensor } from '@tensorflow/tfjs-core';
-import type { Backend, Engine, Variable } from '../../engine/tfjs';
+import {
+  type Backend,
+  type Engine,
+  isVariable,
+  type Tensor as Owner,
+  type Variable,
+} from '../../engine/tfjs';
 import type { EbbBackend } from '../backend';
 import { codeOf, EbbData } from '../data';
 import type { Likeness } from './program';
@@ -32,56 +38,67 @@ export function aliasOf(backend: EbbBackend, { dataId, shape, dtype }: Tensor): 
 export const allVariables = (): Variable[] =>
   Object.values(engine().registeredVariables) as unknown as Variable[];
 
-const placeOf = ({ dataId }: Variable): Backend | undefined =>
+const placeOf = ({ dataId }: Owner): Backend | undefined =>
   (engine() as unknown as Engine).state.tensorInfo.get(dataId)?.backend;
 
-const isAway = (backend: EbbBackend, variable: Variable): boolean =>
-  (placeOf(variable) as unknown) !== backend;
+const isAway = (backend: EbbBackend, owner: Owner): boolean =>
+  (placeOf(owner) as unknown) !== backend;
 
-/** Says where the values of a variable are about to be looked at that is on another backend; gives what ends that. */
-export function heardWhereAway(backend: EbbBackend, looked: () => void): () => void {
-  const away = allVariables().filter((each) => isAway(backend, each));
-  for (const variable of away) {
+/** Says where the values of an owner are about to be looked at that is on another backend; gives what ends that. */
+export function heardWhereAway(
+  backend: EbbBackend,
+  owners: readonly Owner[],
+  looked: () => void,
+): () => void {
+  const away = owners.filter((each) => isAway(backend, each));
+  for (const owner of away) {
     for (const look of ['dataSync', 'data'] as const) {
-      const own = (variable as unknown as Tensor)[look] as () => unknown;
+      const own = (owner as unknown as Tensor)[look] as () => unknown;
       const value = (): unknown => {
-        if (isAway(backend, variable)) looked();
-        return own.call(variable);
+        if (isAway(backend, owner)) looked();
+        return own.call(owner);
       };
-      Object.defineProperty(variable, look, { value, configurable: true });
+      Object.defineProperty(owner, look, { value, configurable: true });
     }
   }
   return () => {
-    for (const variable of away as unknown as Array<Partial<Tensor>>) {
-      delete variable.dataSync;
-      delete variable.data;
+    for (const owner of away as unknown as Array<Partial<Tensor>>) {
+      delete owner.dataSync;
+      delete owner.data;
     }
   };
 }
 
-export function isShared(variable: Variable): boolean {
-  const backend = placeOf(variable) as EbbBackend | undefined;
-  return backend !== undefined && backend.refCount(variable.dataId) > 1;
+export function isShared(owner: Owner): boolean {
+  const backend = placeOf(owner) as EbbBackend | undefined;
+  return backend !== undefined && backend.refCount(owner.dataId) > 1;
+}
+
+/** The owner has the data of this value from now on, and the value ends. */
+export function moveTo(backend: EbbBackend, owner: Owner, value: Tensor): void {
+  if (isVariable(owner)) {
+    owner.assign(value as never);
+  } else {
+    const tensor = owner as unknown as Tensor;
+    engine().disposeTensor(tensor);
+    tensor.dataId = value.dataId;
+    engine().incRef(tensor, backend);
+  }
+  value.dispose();
 }
 
 /**
- * Variables that share their data with others get data of their own over the same memory: a recording knows variables
- * by their data, and the next value of one is not that of the other.
+ * Owners that share their data with others get data of their own over the same memory: a recording knows owners by
+ * their data, and the next value of one is not that of the other.
  */
-export function tellVariablesApart(backend: EbbBackend): void {
-  for (const variable of allVariables()) {
-    const isNative = (placeOf(variable) as unknown) === backend && variable.dtype !== 'string';
-    if (!isNative || !isShared(variable)) continue;
-    const own = aliasOf(backend, variable as unknown as Tensor);
-    variable.assign(own as never);
-    own.dispose();
+export function tellApart(backend: EbbBackend, owners: readonly Owner[]): void {
+  for (const owner of owners) {
+    const isNative = !isAway(backend, owner) && owner.dtype !== 'string';
+    if (isNative && isShared(owner)) {
+      moveTo(backend, owner, aliasOf(backend, owner as unknown as Tensor));
+    }
   }
 }
-
-const refilled = new WeakSet<object>();
-/** The tensor's data has other values after each call of a function that reuses its results. */
-export const willBeRefilled = ({ dataId }: Tensor): void => void refilled.add(dataId);
-export const isRefilled = (dataId: object): boolean => refilled.has(dataId);
 
 export function likenessOf({ dtype, shape, dataId }: Tensor): Likeness {
   return { dtype, shape, native: (dataId as EbbData).shape };
