@@ -17,7 +17,7 @@ const WORLDS = {
   drop: () => {
     const fn = (x) => {
       x.matMul(x).exp(); // nobody needs it
-      return x.slice([0, 0], [48, 48]).add(1).reshape([48, 48]).sum(1);
+      return x.slice([0, 0], [48, 48]).add(1).sum(1);
     };
     return { fn, args: [random([48, 48], 1)], held: [] };
   },
@@ -147,7 +147,7 @@ describe('a recorded function', () => {
   test('runs what no result needs, and views of all of a tensor, without `drop`', () => {
     const [dropped, whole] = [{}, { drop: false }].map((more) => work(WORLDS.drop, more));
     assert.equal(dropped.tensors, 2);
-    assert.equal(whole.tensors, 6);
+    assert.equal(whole.tensors, 5);
   });
 
   test('makes what lies between elementwise operations, without `fuse`', () => {
