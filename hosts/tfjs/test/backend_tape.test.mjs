@@ -340,15 +340,20 @@ describe('a tape', () => {
     tf.dispose([x, again]);
   });
 
-  test('needs no more memory than TensorFlow.js', () => {
-    const run = (onOrOff) =>
-      spawnSync(process.execPath, [fileURLToPath(new URL('tape_peak.cjs', import.meta.url))], {
-        env: { ...process.env, EBB_TAPE: onOrOff },
-        encoding: 'utf8',
-      }).stdout;
-    const [ours, theirs] = [Number(run('1')), Number(run('0'))];
-    assert.ok(ours > 0 && ours <= theirs, `${ours} bytes, ${theirs} by TensorFlow.js`);
-  });
+  for (const network of ['convolutions', 'products', 'recurrent', 'normalised', 'attention']) {
+    test(`needs no more memory than TensorFlow.js: ${network}`, () => {
+      const file = fileURLToPath(new URL('tape_peak.cjs', import.meta.url));
+      const run = (onOrOff) =>
+        spawnSync(process.execPath, [file, network], {
+          env: { ...process.env, EBB_TAPE: onOrOff },
+          encoding: 'utf8',
+        });
+      const [ours, theirs] = ['1', '0'].map(run);
+      assert.equal(ours.stderr + theirs.stderr, '');
+      const peaks = [Number(ours.stdout), Number(theirs.stdout)];
+      assert.ok(peaks[0] > 0 && peaks[0] <= peaks[1], `${peaks[0]} bytes, ${peaks[1]}`);
+    });
+  }
 
   test('is off where it is told so', () => {
     const x = tf.scalar(3);
