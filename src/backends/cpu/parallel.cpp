@@ -25,14 +25,12 @@ void run_part(void* data) {
 
 // ---- what waking the team costs
 
-// What the grains of loops over elements were found with: half of a grain's work takes about that.
-constexpr double kUsualWake = 15;  // us
 constexpr double kMostPatience = 8;
 // Below it an item is no element but a row, an image: how much work it is, nobody knows here.
 constexpr std::int64_t kLeastOfElements = 1024;
 
 // By how much the work of a loop over elements must exceed its grain to be worth the team: more than
-// 1 where a sleeping thread takes long to wake.
+// 1 where a sleeping thread takes long to wake. The grains were found where it takes kUsualWake, about half of a grain's work.
 double patience() { return std::clamp(wake_microseconds() / kUsualWake, 1.0, kMostPatience); }
 
 bool is_worth_waking(std::int64_t count, std::int64_t grain) {

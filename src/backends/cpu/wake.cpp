@@ -9,7 +9,7 @@ namespace ebb::cpu {
 
 #if defined(__SANITIZE_THREAD__)
 
-double wake_microseconds() { return 15; }  // its threads are new for each loop
+double wake_microseconds() noexcept { return kUsualWake; }  // its threads are new for each loop
 
 #else
 namespace {
@@ -21,7 +21,7 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 constexpr std::chrono::microseconds kUntilAsleep{150};
 
 // The least of a few, because others use the cores too.
-Microseconds time_to_wake(int threads) {
+Microseconds time_to_wake(int threads) noexcept {
   const auto nothing = [](void*) {};
   Clock::duration least = Clock::duration::max();
   for (int i = 0; i < 5; ++i) {
@@ -38,8 +38,10 @@ Microseconds time_to_wake(int threads) {
 
 }  // namespace
 
-double wake_microseconds() {
-  static const double measured = time_to_wake(Team::available()).count();
+double wake_microseconds() noexcept {
+  const int threads = Team::available();
+  if (threads < 2) return kUsualWake;
+  static const double measured = time_to_wake(threads).count();
   return measured;
 }
 #endif

@@ -83,6 +83,17 @@ TEST(Shift, AsksHowLongTheTeamTakesToWake) {
   }
 }
 
+// What such a thread would measure is no waking at all, and would be believed from then on.
+TEST(Shift, AThreadWithoutATeamMeasuresNothing) {
+  if (Team::size() < 2) GTEST_SKIP() << "one core";
+  const double measured = wake_microseconds();
+  {
+    const Alone alone(true);
+    EXPECT_EQ(wake_microseconds(), kUsualWake);
+  }
+  EXPECT_EQ(wake_microseconds(), measured);
+}
+
 // One that threw says nothing of how long the others take.
 TEST(Shift, LearnsNothingOfRunsThatDidNotComplete) {
   ops::ProgramPace pace;
