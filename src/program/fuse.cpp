@@ -210,9 +210,6 @@ std::vector<Step> with_chains(Plan& plan, const std::vector<Step>& steps) {
 
 }  // namespace
 
-namespace {
-
-// What nobody needed to begin with is there because it is not to be dropped (ProgramOptions::drop).
 void mark_ends(const Plan& plan, std::vector<bool>& needed) {
   std::vector<bool> used = needed;
   for (const Step& step : plan.steps) {
@@ -226,8 +223,6 @@ void mark_ends(const Plan& plan, std::vector<bool>& needed) {
     for (const Slot slot : results) needed[slot] = true;
   }
 }
-
-}  // namespace
 
 void drop_unused(const Plan& plan, std::vector<Step>& steps) {
   std::vector<bool> needed(plan.likeness.size());

@@ -50,6 +50,8 @@ std::vector<std::size_t> overwritten(const Plan& plan, const Step& update);
 // Batch normalisations as elementwise steps, where such a step follows them (norms.cpp).
 std::vector<Step> split_norms(Plan& plan, const std::vector<Step>& steps);
 
+// What nobody needed to begin with is there because it is not to be dropped (ProgramOptions::drop): it is needed.
+void mark_ends(const Plan& plan, std::vector<bool>& needed);
 // Steps that nobody needs any more are gone.
 void drop_unused(const Plan& plan, std::vector<Step>& steps);
 

@@ -34,6 +34,7 @@ class Separation {
 
   std::vector<Step> make_rest() {
     for (const Slot slot : plan_.outputs) needed_[slot] = true;
+    mark_ends(plan_, needed_);
     std::vector<Step> rest = rest_of_steps();
     if (!plan_.kept.empty()) plan_.keeping = steps_for_kept();
     return rest;

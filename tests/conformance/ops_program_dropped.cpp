@@ -3,6 +3,7 @@
 
 #include "ebb/ebb.hpp"
 #include "program_case.hpp"
+#include "support/expect_error.hpp"
 
 namespace ebb::test {
 namespace {
@@ -91,6 +92,26 @@ TEST_F(DroppedPrograms, WhatNoResultNeedsIsRunWhereItIsNotDropped) {
   EXPECT_EQ(whole.steps(), 4u);
   EXPECT_EQ(whole.fused_steps(), 4u);
   expect_same(run(whole, x), f(x));
+}
+
+// Also where weights are kept: what comes to other shapes is refused, so it was run.
+TEST_F(DroppedPrograms, WhatNoResultNeedsIsRunWhereWeightsAreKept) {
+  const Tensors x{numbers({64, 64}, 1), tensor({1.0F, 2.0F, 2.0F}, {3}), numbers({64, 64}, 3)};
+  const auto f = [](const Tensors& in) {
+    static_cast<void>(ops::unique(in[1]));
+    return Tensors{ops::batch_mat_mul(in[0], in[2])};
+  };
+  const ProgramOptions keeping{.variables = 1, .keep = true};
+  ProgramOptions whole = keeping;
+  whole.drop = false;
+  const Program dropped = recorded(x, f, keeping), all = recorded(x, f, whole);
+  for (int i = 0; i < 4; ++i) {
+    expect_same(run(dropped, x), run(all, x));
+    if (HasFatalFailure()) return;
+  }
+  const Tensors other{x[0], tensor({1.0F, 2.0F, 3.0F}, {3}), x[2]};
+  EXPECT_NO_THROW(run(dropped, other));
+  EXPECT_ERROR(run(all, other), kWrongState, "Unique");
 }
 
 TEST_F(DroppedPrograms, AFunctionKeepsSoManyRecordings) {
