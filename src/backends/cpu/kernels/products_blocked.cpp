@@ -73,7 +73,8 @@ void multiply_all(OpCall& call, const Product& p) {
   };
   const Index per_matrix = share.tiles * share.parts;
   const double part_flops = flops * static_cast<double>(p.rows) / static_cast<double>(per_matrix);
-  parallel_for(count * per_matrix, grain_for(part_flops), [&](Index begin, Index end) {
+  const Index parts = count * per_matrix;
+  parallel_for(parts, small ? parts : grain_for(part_flops), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index tile = i % per_matrix;
       part(i / per_matrix, tile / share.parts * blocks::kRows, tile % share.parts * share.columns);
