@@ -37,7 +37,7 @@ std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs) {
   const auto found =
       std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& run) { return fits(run, inputs); });
   if (found == runs_.rend()) return first(inputs);
-  std::rotate(found.base() - 1, found.base(), runs_.end());
+  if (found != runs_.rbegin()) std::rotate(found.base() - 1, found.base(), runs_.end());
   return again(runs_.back(), inputs);
 }
 

@@ -19,7 +19,7 @@ struct TrainingOptions {
   // The first step with given shapes runs the loss as it is written; later ones run what it did, by
   // one call (ebb/program/record.hpp). Without, each step runs the loss.
   bool record = true;
-  // A recorded step gives the numbers of one that is not, to the bit. Without, their last bits may be others.
+  // On the CPU a recorded step gives the numbers of one that is not, to the bit. Without, their last bits may be others.
   bool exact = false;
 };
 
