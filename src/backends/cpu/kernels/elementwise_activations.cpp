@@ -6,9 +6,9 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/elementwise_activations.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once for each target.
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/kernels/elementwise_exponentials-inl.hpp"
 #include "backends/cpu/vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -35,20 +35,6 @@ struct LeakyRelu {
   }
 };
 
-struct Elu {
-  HWY_INLINE Vec operator()(Tag d, Vec x) const {
-    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::CallExpm1(d, x), x);
-  }
-};
-
-struct Sigmoid {
-  HWY_INLINE Vec operator()(Tag d, Vec x) const {
-    const Vec one = hn::Set(d, 1.0F);
-    const Vec value = hn::Div(one, hn::Add(one, hn::CallExp(d, hn::Neg(x))));
-    return hn::IfThenElse(hn::IsNaN(x), x, value);
-  }
-};
-
 // In place, which vectors-inl.hpp's loops are not for.
 template <typename Function>
 void map(Function function, float* data, std::int64_t count) {
@@ -66,8 +52,12 @@ void map(Function function, float* data, std::int64_t count) {
 
 void map_relu(float* data, std::int64_t count, float) { map(Relu(), data, count); }
 void map_relu6(float* data, std::int64_t count, float) { map(Relu6(), data, count); }
-void map_elu(float* data, std::int64_t count, float) { map(Elu(), data, count); }
-void map_sigmoid(float* data, std::int64_t count, float) { map(Sigmoid(), data, count); }
+void map_elu(float* data, std::int64_t count, float) {
+  map([](Tag d, Vec x) HWY_ATTR { return Elu(d, x, 1.0F, 1.0F); }, data, count);
+}
+void map_sigmoid(float* data, std::int64_t count, float) {
+  map([](Tag d, Vec x) HWY_ATTR { return Sigmoid(d, x); }, data, count);
+}
 void map_leaky_relu(float* data, std::int64_t count, float alpha) {
   map(LeakyRelu{alpha}, data, count);
 }

@@ -1,5 +1,6 @@
 // Exponentials and trigonometry of float32 with vectors. Highway's functions have ranges in which
-// they are right; outside of them, and for NaN, the answers are put in here.
+// they are right; outside of them, and for NaN, the answers are put in here and in
+// elementwise_exponentials-inl.hpp.
 #include <cmath>
 #include <limits>
 
@@ -11,35 +12,18 @@
 // After foreach_target.
 #include <hwy/contrib/math/math-inl.h>
 
+#include "backends/cpu/kernels/elementwise_exponentials-inl.hpp"
 #include "backends/cpu/vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ebb::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kExpLimit = 88.72284f;  // exp of more is beyond float32
 
 template <class D, class V>
 HWY_INLINE V Constant(D d, V, float value) {
   return hn::Set(d, value);
-}
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V SafeExp(D d, V v) {
-  const V most = hn::Set(d, kExpLimit);
-  const V result =
-      hn::IfThenElse(hn::Gt(v, most), hn::Set(d, kInfinity), hn::Exp(d, hn::Min(v, most)));
-  return hn::IfThenElse(hn::IsNaN(v), v, result);
-}
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V SafeExpm1(D d, V v) {
-  const V most = hn::Set(d, kExpLimit);
-  const V result =
-      hn::IfThenElse(hn::Gt(v, most), hn::Set(d, kInfinity), hn::Expm1(d, hn::Min(v, most)));
-  return hn::IfThenElse(hn::IsNaN(v), v, result);
 }
 
 // `result` is right between 0 and infinity.
@@ -62,25 +46,12 @@ HWY_INLINE V SafeLog1p(D d, V v) {
 }
 
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Sigmoid(D d, V v) {
-  const V one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, SafeExp(d, hn::Neg(v))));
-}
-
-template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Softplus(D d, V v) {
   const V threshold = hn::Set(d, std::log(std::numeric_limits<float>::epsilon()) + 2.0f);
   const V exponential = SafeExp(d, v);
   V result = hn::Log1p(d, hn::Min(exponential, hn::Set(d, 0x1p30f)));
   result = hn::IfThenElse(hn::Gt(v, hn::Neg(threshold)), v, result);
   result = hn::IfThenElse(hn::Lt(v, threshold), exponential, result);
-  return hn::IfThenElse(hn::IsNaN(v), v, result);
-}
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Elu(D d, V v, float scale, float scale_alpha) {
-  const V negative = hn::Mul(hn::Set(d, scale_alpha), SafeExpm1(d, hn::Min(v, hn::Zero(d))));
-  const V result = hn::IfThenElse(hn::Ge(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, scale)), negative);
   return hn::IfThenElse(hn::IsNaN(v), v, result);
 }
 
