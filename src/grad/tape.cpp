@@ -5,7 +5,8 @@
 
 namespace ebb {
 
-Tape::Tape() : Tape(Session::current().context()) {}
+Tape::Tape() : Tape(TapeOptions{}) {}
+Tape::Tape(TapeOptions options) : Tape(Session::current().context(), options) {}
 Tape::Tape(const Context& context, TapeOptions options)
     : body_(std::make_unique<gradients::TapeBody>(context, options)) {}
 Tape::~Tape() = default;

@@ -55,6 +55,7 @@ NodeId TapeBody::find(Handle handle, const Operand& operand) {
 }
 
 void TapeBody::watch(const Tensor& tensor) {
+  if (!of_this_thread()) raise(ErrorKind::kWrongState, "[watch] the tape is another thread's");
   Operand operand;
   const Handle handle = tensor.handle();
   context_.resolve({&handle, 1}, {&operand, 1}, "watch");

@@ -283,6 +283,7 @@ TEST_F(Tapes, RefuseWhatCannotBe) {
     const TestSession elsewhere;
     EXPECT_EQ(refusal([&] { tape.backward({y}, {}, {x_}); }),
               "[backward] the tape is another thread's");
+    EXPECT_EQ(refusal([&] { tape.watch(x_); }), "[watch] the tape is another thread's");
   }).join();
   {
     const TestSession inner;

@@ -7,9 +7,14 @@
 //
 // What the result does not depend on has a gradient of zeros. A result that is not a scalar counts
 // by the sum of its elements.
+//
+// An argument is what the function is given, and a variable is itself. What the function has besides is a
+// constant, also where it is the same tensor: another argument, another variable of the same value, a copy
+// that was made before.
 #pragma once
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "ebb/grad/tape.hpp"
@@ -41,10 +46,12 @@ auto value_and_grad(Fn fn) {
   return [fn = std::move(fn)](const auto&... arguments) {
     constexpr std::size_t kCount = sizeof...(arguments);
     static_assert(kCount > 0, "of a function without arguments: value_and_grad(fn, variables)");
-    const std::array<const Tensor*, kCount> wanted{&static_cast<const Tensor&>(arguments)...};
-    Tape tape;
-    for (const Tensor* each : wanted) tape.watch(*each);
-    ValueAndGradients<kCount> made{.value = fn(arguments...), .gradients = {}};
+    // Names of the call's own: what the function has anyway is something else, also where it is the same tensor.
+    const std::array<Tensor, kCount> own{static_cast<const Tensor&>(arguments)...};
+    std::array<const Tensor*, kCount> wanted{};
+    Tape tape(TapeOptions{.copies = false});
+    for (std::size_t i = 0; i < kCount; ++i) tape.watch(*(wanted[i] = &own[i]));
+    ValueAndGradients<kCount> made{.value = std::apply(fn, own), .gradients = {}};
     std::vector<Tensor> gradients = detail::gradients_of(tape, made.value, wanted);
     if constexpr (kCount == 1) {
       made.gradients = std::move(gradients[0]);
@@ -66,7 +73,7 @@ auto grad(Fn fn) {
 template <typename Fn>
 auto value_and_grad(Fn fn, std::vector<Variable*> variables) {
   return [fn = std::move(fn), variables = std::move(variables)](const auto&... arguments) {
-    Tape tape;
+    Tape tape(TapeOptions{.copies = false});
     std::vector<const Tensor*> wanted;
     for (const Variable* each : variables) {
       wanted.push_back(&each->value());

@@ -10,7 +10,8 @@
 // It notes the operations whose operands depend on something watched, and keeps of each what its
 // gradient says it needs, until backward() has passed it. Tapes may be nested: an outer one notes
 // the operations of an inner one's backward(), which gives second derivatives; ebb/grad/grad.hpp
-// does that by itself. A tape hears the thread that opened it, and its own context only.
+// does that by itself. A tape hears the thread that opened it, and its own context only; it ends on
+// that thread, which is checked.
 #pragma once
 
 #include <initializer_list>
@@ -40,6 +41,7 @@ class [[nodiscard]] Tape {
  public:
   // In the current session; throws Error(kWrongState) where this thread has none.
   Tape();
+  explicit Tape(TapeOptions options);
   // Of a context's operations, wherever the session is.
   explicit Tape(const Context& context, TapeOptions options = {});
   ~Tape();

@@ -1,0 +1,98 @@
+// Gradients where several tensors have one value: arguments and variables are themselves, and what a function has besides is
+// a constant. So it is in a recording of the same function, too.
+#include <gtest/gtest.h>
+
+#include "conformance/program_case.hpp"
+
+namespace ebb::test {
+namespace {
+
+class AlikeGradients : public ProgramCase {
+ protected:
+  static Tensor number(double value) { return ops::fill({1}, value, DType::kFloat32); }
+  static float first(const Tensor& tensor) { return tensor.to_vector<float>()[0]; }
+  static std::vector<float> firsts(const Tensors& tensors) {
+    std::vector<float> read;
+    for (const Tensor& each : tensors) read.push_back(first(each));
+    return read;
+  }
+  // f, its recording's first call and a replay give the same.
+  template <typename Function>
+  void expect(const Function& f, const Tensor& x, const std::vector<float>& wanted,
+              const std::vector<Variable*>& variables = {}) {
+    EXPECT_EQ(firsts(f(x)), wanted) << "not recorded";
+    auto fast = record(f, variables);
+    EXPECT_EQ(firsts(fast(x)), wanted) << "being recorded";
+    EXPECT_EQ(firsts(fast(x)), wanted) << "recorded";
+  }
+
+  const Tensor three_ = number(3);
+};
+
+using Floats = std::vector<float>;
+
+TEST_F(AlikeGradients, OfVariablesOfOneValue) {
+  Variable a(three_), b(three_);
+  const auto f = [&](const Tensor& x) {
+    return value_and_grad([&](const Tensor& y) { return a.value() * b.value() * b.value() * y; },
+                          {&a, &b})(x)
+        .gradients;
+  };
+  expect(f, number(1), {9, 18}, {&a, &b});
+}
+
+TEST_F(AlikeGradients, ByAVariableWhoseValueAnotherHas) {
+  Variable online(number(1)), target(number(5));
+  target.assign(online.value());
+  const auto f = [&](const Tensor& x) {
+    const auto loss = [&](const Tensor& y) {
+      const Tensor difference = online.value() * y - target.value() * 2.0;
+      return difference * difference;
+    };
+    return value_and_grad(loss, {&online})(x).gradients;
+  };
+  expect(f, three_, {6}, {&online, &target});
+}
+
+TEST_F(AlikeGradients, ByArgumentsThatAreOneTensor) {
+  const auto f = [](const Tensor& x) {
+    const auto gradients = grad([](const Tensor& a, const Tensor& b) { return a * b * b; })(x, x);
+    return Tensors{gradients[0], gradients[1]};
+  };
+  expect(f, three_, {9, 18});
+}
+
+TEST_F(AlikeGradients, WhereTheFunctionHasTheArgumentAnyway) {
+  const auto f = [this](const Tensor& x) {
+    return Tensors{grad([this](const Tensor& y) { return y * three_; })(x)};
+  };
+  expect(f, three_, {3});
+}
+
+TEST_F(AlikeGradients, KnowCopiesThatTheFunctionMakes) {
+  Variable w(three_);
+  const auto f = [&](const Tensor& x) {
+    const auto loss = [&](Tensor y) {
+      const std::vector<Tensor> copies{w, w, y};
+      return copies[0] * copies[1] * copies[2];
+    };
+    Tensors made = value_and_grad(loss, {&w})(x).gradients;
+    made.push_back(grad(loss)(x));
+    return made;
+  };
+  expect(f, number(2), {12, 9}, {&w});
+}
+
+// The gradient's own gradient: its argument is a copy, which the tape around it knows.
+TEST_F(AlikeGradients, OfHigherOrder) {
+  const auto cube = [](const Tensor& x) { return x * x * x; };
+  const auto f = [&](const Tensor& x) {
+    const auto slope = [&](const Tensor& y) { return grad(cube)(y); };
+    const auto bend = [&](const Tensor& y) { return grad(slope)(y); };
+    return Tensors{slope(x), bend(x), grad(bend)(x)};
+  };
+  expect(f, three_, {27, 18, 6});
+}
+
+}  // namespace
+}  // namespace ebb::test
