@@ -32,6 +32,12 @@ void DraftBody::end() noexcept {
   unlink();
 }
 
+void DraftBody::check_open(std::string_view who) const {
+  if (linked_) return;
+  raise(ErrorKind::kWrongState, "[{}] the program is done, one that is being recorded is needed",
+        who);
+}
+
 Operand DraftBody::resolved(Handle tensor, std::string_view who) const {
   Operand operand;
   context_.resolve({&tensor, 1}, {&operand, 1}, who);
@@ -49,6 +55,7 @@ Slot DraftBody::new_slot(Origin origin, DType dtype, const Shape& shape) {
 // The same tensor may be given twice: the first speaks for both while recording, but each has its
 // place among what a run is given.
 void DraftBody::input(Handle tensor) {
+  check_open("program_input");
   const Operand operand = resolved(tensor, "program_input");
   const Slot slot = new_slot(Origin::kInput, operand.dtype, operand.shape);
   if (find(tensor, operand) == kNoSlot) learn(tensor, gradients::place_of(operand), slot);
@@ -56,7 +63,19 @@ void DraftBody::input(Handle tensor) {
   ++plan_.inputs;
 }
 
-void DraftBody::constant(Handle tensor) { keep(tensor, resolved(tensor, "program_constant")); }
+void DraftBody::constant(Handle tensor) {
+  check_open("program_constant");
+  keep(tensor, resolved(tensor, "program_constant"));
+}
+
+void DraftBody::stays(std::size_t input) {
+  check_open("program_stays");
+  if (input >= plan_.inputs) {
+    raise(ErrorKind::kInvalidArgument, "[program_stays] input {} was given, there are {}", input,
+          plan_.inputs);
+  }
+  plan_.staying.push_back(input);
+}
 
 Slot DraftBody::keep(Handle tensor, const Operand& operand) {
   const Slot slot = new_slot(Origin::kConstant, operand.dtype, operand.shape);
@@ -210,6 +229,7 @@ void DraftBody::copied(Handle from, Handle to) {
 }
 
 Plan DraftBody::finish(std::span<const Handle> outputs) {
+  check_open("program_end");
   ops::check_not_heard("program_end");
   end();
   for (const Handle each : outputs) {

@@ -20,6 +20,7 @@ class DraftBody final : public ops::Recorder {
 
   void input(Handle tensor);
   void constant(Handle tensor);
+  void stays(std::size_t input);
   Plan finish(std::span<const Handle> outputs);
   bool of_this_thread() const noexcept { return !linked_ || is_linked_here(); }
 
@@ -32,6 +33,7 @@ class DraftBody final : public ops::Recorder {
  private:
   enum class Origin : std::uint8_t { kInput, kCaptured, kConstant, kMade };
 
+  void check_open(std::string_view who) const;
   Operand resolved(Handle tensor, std::string_view who) const;
   Slot new_slot(Origin origin, DType dtype, const Shape& shape);
   // kNoSlot where it is not known.

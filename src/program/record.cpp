@@ -18,6 +18,14 @@ const std::byte* memory_of(const Tensor& tensor) {
   return tensor.context().hold(tensor.handle()).data().data();
 }
 
+void check_are_tensors(std::span<const Tensor> tensors, std::string_view what) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i]) continue;
+    raise(ErrorKind::kInvalidArgument, "[record] {} {} of {} is none, a tensor is needed", what,
+          i + 1, tensors.size());  // arithmetic: of elements in memory
+  }
+}
+
 // The same tensors, each in memory of its own.
 std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
   std::vector<Tensor> apart;
@@ -33,6 +41,7 @@ std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
 }  // namespace
 
 std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs) {
+  check_are_tensors(inputs, "argument");
   // The last is the one that was used last.
   const auto found =
       std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& run) { return fits(run, inputs); });
@@ -77,14 +86,19 @@ std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs) {
   options.variables = variables_.size();
   ProgramDraft draft(context, handles, options);
   std::vector<Tensor> made = function_(inputs);
+  check_are_tensors(made, "result");
   std::vector<Handle> outputs;
   for (const Tensor& each : made) outputs.push_back(each.handle());
   std::vector<Variable*> assigned;
   for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const std::size_t at = inputs.size() + i;  // arithmetic: of handles in memory
     const Handle now = variables_[i]->value().handle();
-    if (now == handles[inputs.size() + i]) continue;  // arithmetic: of handles in memory
-    assigned.push_back(variables_[i]);
-    outputs.push_back(now);
+    if (now == handles[at]) {
+      draft.stays(at);
+    } else {
+      assigned.push_back(variables_[i]);
+      outputs.push_back(now);
+    }
   }
   Run run{.context = context.id(),
           .dtypes = {},

@@ -160,5 +160,26 @@ TEST_F(OverwrittenPrograms, LeaveWhatIsNeededAsItWas) {
   }
 }
 
+// A variable that the function reads and does not assign to is as it was, whoever gets its update.
+TEST_F(OverwrittenPrograms, LeaveVariablesThatAreNotAssignedTo) {
+  for (const bool assigns : {false, true}) {
+    SCOPED_TRACE(assigns);
+    Variable now(numbers({8}, 1)), next(numbers({8}, 2));
+    const auto before = bits(now.value());
+    const auto f = [&](const Tensor& x) {
+      const Tensor made = ops::sgd_update(scalar(-0.1F), {now.value(), x})[0];
+      if (assigns) next.assign(made);
+      return made;
+    };
+    auto fast = record(f, {&now, &next}, {.overwrite = true});
+    const Tensor x = numbers({8}, 20);
+    const auto expected = bits(f(x));
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(bits(fast(x)), expected) << i;
+      EXPECT_EQ(bits(now.value()), before) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ebb::test

@@ -47,7 +47,7 @@ struct ProgramOptions {
   bool keep = false;
   // Where an optimizer's update comes last, and nothing can fail any more, it writes over variables and
   // captured tensors that are alone in their memory. The caller replaces these by the outputs after each
-  // run, and nobody looks at them while it runs.
+  // run, but for those of which it says that they stay, and nobody looks at them while it runs.
   bool overwrite = false;
   // Of record(): how many recordings are kept, one for each combination of dtypes and shapes. The one that
   // was unused longest goes first.
@@ -114,6 +114,9 @@ class [[nodiscard]] ProgramDraft {
   void input(Handle tensor);
   // A tensor whose values are the same in each run; the program keeps it.
   void constant(Handle tensor);
+  // The caller goes on with the tensor that it gives in this place of a run (the inputs, in the order in which they were
+  // told): nothing writes over it (ProgramOptions::overwrite).
+  void stays(std::size_t input);
   // Once.
   Program finish(std::span<const Handle> outputs);
   bool of_this_thread() const noexcept;

@@ -12,9 +12,9 @@
 // The first call with given dtypes and shapes runs the function; later ones run what it did: C++
 // code in it is not run again, values that it read are as they were. Results are new tensors.
 // Variables that it assigns to, or that are assigned to outside, must be named; other tensors that it
-// uses are held, as they are, as long as the function lives. One thread calls it at a time. Whatever throws in a later call leaves
-// everything as it was. A named variable that shares memory with other tensors when the function is recorded has
-// its own from then on.
+// uses are held, as they are, as long as the function lives. One thread calls it at a time. Whatever throws in a
+// later call leaves everything as it was. A named variable that shares memory with other tensors when the function
+// is recorded has its own from then on, dense.
 #pragma once
 
 #include <array>
