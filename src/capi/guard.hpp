@@ -1,6 +1,8 @@
 // Where exceptions end. Every function of ebb.h is one `guarded` body.
 #pragma once
 
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "ebb.h"
@@ -29,6 +31,19 @@ T& needed(T* pointer, const char* what) {
     raise(ErrorKind::kInvalidArgument, "[{}] null was given, one is needed", what);
   }
   return *pointer;
+}
+
+// What a caller lists. A count that no memory could hold is refused before any of it is read.
+template <typename T>
+std::span<T> listed(T* first, std::size_t count, const char* what) {
+  if (count == 0) return {};
+  needed(first, what);
+  constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);
+  if (count > kMost) [[unlikely]] {
+    raise(ErrorKind::kInvalidArgument, "[{}] {} were given, at most {} are allowed", what, count,
+          kMost);
+  }
+  return {first, count};
 }
 
 }  // namespace ebb::capi

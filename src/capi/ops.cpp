@@ -41,21 +41,21 @@ ebb_status ebb_op_run(ebb_context context, ebb_device device, uint32_t op, const
                       size_t input_count, const double* attributes, size_t attribute_count,
                       ebb_op_result* results, size_t result_capacity, size_t* result_count) {
   return guarded([&] {
-    if (input_count != 0) needed(inputs, "op_run");
-    if (attribute_count != 0) needed(attributes, "op_run");
-    if (result_capacity != 0) needed(results, "op_run");
+    const std::span<const ebb_handle> operands = listed(inputs, input_count, "op_run");
+    const std::span<const double> words = listed(attributes, attribute_count, "op_run");
+    const std::span<ebb_op_result> room = listed(results, result_capacity, "op_run");
     std::array<ops::OpResult, kNearResults> near;
-    std::vector<ops::OpResult> far(result_capacity > kNearResults ? result_capacity : 0);
+    std::vector<ops::OpResult> far(room.size() > kNearResults ? room.size() : 0);
     const std::span<ops::OpResult> made =
-        far.empty() ? std::span(near).first(result_capacity) : std::span(far);
+        far.empty() ? std::span(near).first(room.size()) : std::span(far);
     const NamedDevice named(device);
     const Context maker = context_of(context);
-    const std::size_t count = ops::run({.context = maker, .device = *named}, op,
-                                       {inputs, input_count}, {attributes, attribute_count}, made);
+    const std::size_t count =
+        ops::run({.context = maker, .device = *named}, op, operands, words, made);
     named.confirm([&] {
       for (const ops::OpResult& each : made.first(count)) maker.discard(each.handle);
     });
-    for (std::size_t i = 0; i < count; ++i) copy_result(made[i], results[i]);
+    for (std::size_t i = 0; i < count; ++i) copy_result(made[i], room[i]);
     if (result_count != nullptr) *result_count = count;
   });
 }

@@ -48,11 +48,6 @@ const Program& program_of(const NamedProgram& found, ebb_program name) {
   return *found.program;
 }
 
-std::span<const Handle> handles_at(const ebb_handle* handles, std::size_t count, const char* who) {
-  if (count != 0) needed(handles, who);
-  return {handles, count};
-}
-
 void copy_result(const ops::OpResult& from, ebb_op_result& to) noexcept {
   to.handle = from.handle;
   to.dtype = static_cast<std::uint32_t>(from.dtype);
@@ -81,7 +76,7 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
     static_cast<void>(of.root());  // throws where it has ended
     auto made = std::make_shared<NamedProgram>(of);
     made->draft = std::make_unique<ProgramDraft>(
-        of, handles_at(inputs, input_count, "program_begin"),
+        of, listed(inputs, input_count, "program_begin"),
         ProgramOptions{.fold = (flags & EBB_PROGRAM_NO_FOLDING) == 0,
                        .drop = (flags & EBB_PROGRAM_NO_DROPPING) == 0,
                        .copies = (flags & EBB_PROGRAM_BY_NAME) == 0,
@@ -112,7 +107,7 @@ ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs, size_
     const std::unique_ptr<ProgramDraft> draft = std::move(ending->draft);
     try {
       const SizedOutput out(info, "program_end");
-      Program made = draft->finish(handles_at(outputs, output_count, "program_end"));
+      Program made = draft->finish(listed(outputs, output_count, "program_end"));
       out.write({.size = 0,
                  .reserved = 0,
                  .steps = made.steps(),
@@ -146,15 +141,14 @@ ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_han
     const std::shared_ptr<NamedProgram> found = named(program);
     const Program& runs = program_of(*found, program);
     const Context context = found->context;
-    if (result_count != 0) needed(results, "program_run");
+    const std::span<ebb_op_result> wanted = listed(results, result_count, "program_run");
     const NamedDevice on(device);
-    std::vector<ops::OpResult> made(result_count);
-    runs.run({.context = context, .device = *on}, handles_at(given, given_count, "program_run"),
-             made);
+    std::vector<ops::OpResult> made(wanted.size());
+    runs.run({.context = context, .device = *on}, listed(given, given_count, "program_run"), made);
     on.confirm([&] {
       for (const ops::OpResult& each : made) context.discard(each.handle);
     });
-    for (std::size_t i = 0; i < made.size(); ++i) copy_result(made[i], results[i]);
+    for (std::size_t i = 0; i < made.size(); ++i) copy_result(made[i], wanted[i]);
   });
 }
 

@@ -30,8 +30,7 @@ ebb_status ebb_region_shortest_lived(ebb_context context, const ebb_handle* hand
                                      ebb_region* region) {
   return guarded([&] {
     ebb_region& shortest = needed(region, "region_shortest_lived");
-    if (count != 0) needed(handles, "region_shortest_lived");
-    shortest = context_of(context).shortest_lived({handles, count});
+    shortest = context_of(context).shortest_lived(listed(handles, count, "region_shortest_lived"));
   });
 }
 

@@ -31,10 +31,10 @@ std::shared_ptr<OpenTape> tape_of(ebb_tape name) {
 class Borrowed {
  public:
   Borrowed(const Context& context, const ebb_handle* handles, std::size_t count, const char* who) {
-    if (count != 0) needed(handles, who);
-    pointers_.reserve(count);
-    tensors_.reserve(count);  // nothing throws from here on: the tensors are somebody else's
-    for (std::size_t i = 0; i < count; ++i) tensors_.emplace_back(context, handles[i]);
+    const std::span<const ebb_handle> all = listed(handles, count, who);
+    pointers_.reserve(all.size());
+    tensors_.reserve(all.size());  // nothing throws from here on: the tensors are somebody else's
+    for (const ebb_handle each : all) tensors_.emplace_back(context, each);
     for (const Tensor& each : tensors_) pointers_.push_back(&each);
   }
   ~Borrowed() {

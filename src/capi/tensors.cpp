@@ -140,8 +140,7 @@ ebb_status ebb_tensors_end(ebb_context context, const ebb_handle* handles, size_
       raise(ErrorKind::kInvalidArgument, "[tensors_end] reason {} was given, 0 to {} are allowed",
             reason, static_cast<int>(EBB_ENDED_RECLAIMED));
     }
-    if (count == 0) return;
-    ending.end_all({&needed(handles, "tensors_end"), count}, static_cast<Reason>(reason));
+    ending.end_all(listed(handles, count, "tensors_end"), static_cast<Reason>(reason));
   });
 }
 

@@ -80,4 +80,31 @@ TEST_F(Arguments, OfReads) {
   EXPECT_OK(ebb_read_end(read, nullptr, 0));
 }
 
+// Refused before anything of the list is read.
+TEST_F(Arguments, AreNoMoreThanMemoryHolds) {
+  const ebb_handle x = vector(4);
+  const uint32_t reshape = ebb_op_find("Reshape");
+  const double shape = 4;
+  ebb_op_result result{};
+  ebb_program program = 0;
+  ebb_region region = 0;
+  auto info = sized<ebb_program_info>();
+  for (const size_t many : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / sizeof(double)}) {
+    SCOPED_TRACE(many);
+    const auto refused = [&](ebb_status status) {
+      EXPECT_STATUS(status, EBB_INVALID_ARGUMENT);
+      const std::string message = ebb_last_error();
+      EXPECT_NE(message.find(std::to_string(many) + " were given"), std::string::npos) << message;
+    };
+    refused(ebb_program_begin(context, &x, many, 0, &program));
+    refused(ebb_tensors_end(context, &x, many, EBB_ENDED_DISPOSED));
+    refused(ebb_region_shortest_lived(context, &x, many, &region));
+    refused(ebb_op_run(context, cpu, reshape, &x, many, &shape, 1, &result, 1, nullptr));
+    refused(ebb_op_run(context, cpu, reshape, &x, 1, &shape, many, &result, 1, nullptr));
+    refused(ebb_op_run(context, cpu, reshape, &x, 1, &shape, 1, &result, many, nullptr));
+    ASSERT_OK(ebb_program_begin(context, &x, 1, 0, &program));
+    refused(ebb_program_end(program, &x, many, &info));
+  }
+}
+
 }  // namespace
