@@ -99,7 +99,8 @@ void Recorder::link() noexcept {
 }
 
 void Recorder::unlink() noexcept {
-  EBB_CHECK(is_linked_here() && !is_heard_now());
+  EBB_CHECK(is_linked_here() && "a tape or a draft of a program ends on the thread that made it");
+  EBB_CHECK(!is_heard_now());
   Recorder** link = &innermost;
   while (*link != this) link = &(*link)->outer_;
   *link = outer_;

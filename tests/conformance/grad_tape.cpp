@@ -312,6 +312,18 @@ TEST_F(Tapes, HearTheirOwnThreadOnly) {
   EXPECT_EQ(tape.noted(), 0u);
 }
 
+// A list of what a thread's operations are told to cannot be changed by another. The message says what to do.
+TEST_F(Tapes, EndOnTheirThread) {
+  if (is_queued()) GTEST_SKIP() << "a GPU does not go along with a fork";
+  const auto elsewhere = [] {
+    const TestSession session;
+    auto tape = std::make_unique<Tape>();
+    std::thread([&] { tape.reset(); }).join();
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(elsewhere(), "ends on the thread that made it");
+}
+
 TEST_F(Tapes, StopInAnyOrder) {
   auto outer = std::make_unique<Tape>();
   auto inner = std::make_unique<Tape>();
