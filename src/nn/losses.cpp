@@ -54,12 +54,16 @@ Tensor mean_absolute_error(const Tensor& predicted, const Tensor& y) {
   return mean_of_all(ops::abs(predicted - y));
 }
 
-// With q the part of the error up to delta: q^2 / 2 + delta (error - q).
+// With q the part of the error up to delta: q (error - q / 2), which bends nowhere but there.
 Tensor huber_loss(const Tensor& predicted, const Tensor& y, double delta) {
   check_alike(predicted, y, "huber_loss");
-  const Tensor error = ops::abs(predicted - y);
-  const Tensor near = ops::minimum(error, ops::fill({}, delta, error.dtype()));
-  return mean_of_all(ops::square(near) * 0.5 + (error - near) * delta);
+  if (!(delta > 0)) {
+    raise(ErrorKind::kInvalidArgument,
+          "[nn::huber_loss] a delta of {} was given, more than 0 is allowed", delta);
+  }
+  const Tensor error = predicted - y;
+  const Tensor near = ops::clip_by_value(error, -delta, delta);
+  return mean_of_all(near * (error - near * 0.5));
 }
 
 Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
@@ -67,11 +71,10 @@ Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
   return -mean_of_all(ops::sum(each, {-1}));
 }
 
-// max(x, 0) - x z + log(1 + exp(-|x|)), which does not overflow.
+// -z log(sigmoid(x)) - (1 - z) log(1 - sigmoid(x)): smooth, and neither term takes digits from the other.
 Tensor sigmoid_cross_entropy(const Tensor& logits, const Tensor& targets) {
   check_alike(logits, targets, "sigmoid_cross_entropy");
-  const Tensor rest = ops::log1p(ops::exp(-ops::abs(logits)));
-  return mean_of_all(ops::relu(logits) - logits * targets + rest);
+  return mean_of_all(targets * ops::softplus(-logits) + (1 - targets) * ops::softplus(logits));
 }
 
 Tensor accuracy(const Tensor& logits, const Tensor& labels) {
