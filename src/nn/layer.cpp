@@ -1,9 +1,12 @@
 #include "ebb/nn/layer.hpp"
 
+#include <atomic>
 #include <functional>
 
 namespace ebb::nn {
 namespace {
+
+std::atomic<std::uint64_t> changes_of_modes = 0;
 
 // Shows a visitor a layer and all layers in it.
 class AllParts final : public Parts {
@@ -61,9 +64,26 @@ std::vector<Variable*> Layer::variables() {
 }
 
 void Layer::train(bool on) {
-  training_ = on;
-  AllParts each_part({.layer = [&](Layer& layer) { layer.training_ = on; }});
+  switch_to(on);
+  AllParts each_part({.layer = [&](Layer& layer) { layer.switch_to(on); }});
   parts(each_part);
+}
+
+void Layer::switch_to(bool on) noexcept {
+  if (training_ == on) return;
+  training_ = on;
+  changes_of_modes.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::vector<bool> Layer::modes() {
+  std::vector<bool> all{training_};
+  AllParts each_part({.layer = [&](Layer& layer) { all.push_back(layer.training_); }});
+  parts(each_part);
+  return all;
+}
+
+std::uint64_t Layer::mode_changes() noexcept {
+  return changes_of_modes.load(std::memory_order_relaxed);
 }
 
 }  // namespace ebb::nn

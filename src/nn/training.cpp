@@ -24,7 +24,18 @@ void TrainingStep::record_anew() {
   recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); },
                      std::move(variables), {.join = !options_.exact, .overwrite = true});
   learning_rate_ = optimizer_.learning_rate();
-  training_ = model_.training();
+  mode_changes_ = Layer::mode_changes();
+  modes_ = model_.modes();
+}
+
+// Layers are asked only where a mode has changed somewhere: most steps come after none.
+bool TrainingStep::is_recorded_so() {
+  if (!recorded_ || learning_rate_ != optimizer_.learning_rate()) return false;
+  const std::uint64_t changes = Layer::mode_changes();
+  if (changes == mode_changes_) return true;
+  if (modes_ != model_.modes()) return false;
+  mode_changes_ = changes;
+  return true;
 }
 
 Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
@@ -32,10 +43,7 @@ Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
     Scope scope("training step");
     return scope.keep(run(x, y));
   }
-  if (!recorded_ || learning_rate_ != optimizer_.learning_rate() ||
-      training_ != model_.training()) {
-    record_anew();
-  }
+  if (!is_recorded_so()) record_anew();
   return recorded_(x, y);
 }
 

@@ -12,6 +12,7 @@
 // and recordings find variables by that list alone. Everything is made in the current session.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,14 @@ class Layer {
   void train(bool on = true);
   bool training() const noexcept { return training_; }
 
+  // Its own and those of its layers, in the order in which they are named.
+  std::vector<bool> modes();
+  // How often any layer's mode has changed: where that has not, no layer's modes() have.
+  static std::uint64_t mode_changes() noexcept;
+
  private:
+  void switch_to(bool on) noexcept;
+
   bool training_ = false;
 };
 

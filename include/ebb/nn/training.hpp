@@ -36,6 +36,7 @@ class TrainingStep {
 
  private:
   Tensor run(const Tensor& x, const Tensor& y);
+  bool is_recorded_so();
   void record_anew();
 
   Layer& model_;
@@ -45,7 +46,8 @@ class TrainingStep {
   std::function<Tensor(const Tensor&, const Tensor&)> recorded_;
   // What a recording has in it.
   double learning_rate_ = 0;
-  bool training_ = false;
+  std::vector<bool> modes_;
+  std::uint64_t mode_changes_ = 0;  // when the modes were last found to be these
 };
 
 }  // namespace ebb::nn

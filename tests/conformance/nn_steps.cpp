@@ -1,0 +1,100 @@
+// What a TrainingStep trains, what it sees of the model between steps, and what it refuses.
+#include <gtest/gtest.h>
+
+#include "ebb/ebb.hpp"
+#include "support/audited.hpp"
+#include "support/expect_error.hpp"
+#include "support/test_device.hpp"
+
+namespace ebb::test {
+namespace {
+
+using Numbers = std::vector<float>;
+
+Numbers values(const Tensor& x) { return x.to_vector<float>(); }
+
+struct Net final : nn::Layer {
+  nn::Dense body{4, 8, {.activation = ops::Activation::kSigmoid}};
+  nn::BatchNorm norm{8};
+  nn::Dense head{8, 3};
+  int runs = 0;  // of its code: a replayed step does not run it
+
+  Tensor operator()(const Tensor& x) override {
+    ++runs;
+    return head(norm(body(x)));
+  }
+  void parts(nn::Parts& parts) override {
+    parts.layer("body", body);
+    parts.layer("norm", norm);
+    parts.layer("head", head);
+  }
+};
+
+class NnSteps : public testing::Test {
+ protected:
+  void SetUp() override { nn::set_seed(6); }
+  void TearDown() override {
+    nn::set_seed(0);
+    EXPECT_EQ(session_.context().memory().books.live, live_);
+  }
+
+  static nn::TrainingStep::Loss loss_of(Net& net) {
+    return [&net](const Tensor& x, const Tensor& y) { return nn::mean_squared_error(net(x), y); };
+  }
+
+  TestSession session_;
+  const Tensor x_ = ops::random_normal({16, 4}, {.seed = 21});
+  const Tensor y_ = ops::random_normal({16, 3}, {.seed = 22});
+  const std::uint64_t live_ = session_.context().memory().books.live;
+};
+
+TEST_F(NnSteps, SeeTheModeOfEachLayer) {
+  for (const bool recorded : {false, true}) {
+    Net net;
+    net.train();
+    nn::Sgd sgd(net.weights());
+    nn::TrainingStep step(net, sgd, loss_of(net), {.record = recorded});
+    for (int i = 0; i < 3; ++i) static_cast<void>(step(x_, y_));
+    net.norm.train(false);
+    const Numbers before = values(net.norm.moving_mean);
+    for (int i = 0; i < 3; ++i) static_cast<void>(step(x_, y_));
+    EXPECT_EQ(values(net.norm.moving_mean), before) << recorded;
+    net.norm.train();
+    static_cast<void>(step(x_, y_));
+    EXPECT_NE(values(net.norm.moving_mean), before) << recorded;
+  }
+}
+
+TEST_F(NnSteps, AreNotRecordedAnewAfterAnEvaluation) {
+  Net net;
+  net.train();
+  nn::Sgd sgd(net.weights());
+  nn::TrainingStep step(net, sgd, loss_of(net));
+  static_cast<void>(step(x_, y_));
+  EXPECT_EQ(net.runs, 1);
+  for (int i = 0; i < 3; ++i) {
+    net.train(false);
+    static_cast<void>(net(x_));
+    net.train();
+    static_cast<void>(step(x_, y_));
+    EXPECT_EQ(net.runs, 2 + i);
+  }
+  net.norm.train(false);
+  static_cast<void>(step(x_, y_));
+  EXPECT_EQ(net.runs, 5);
+}
+
+TEST_F(NnSteps, ModesAreCountedWhereTheyChange) {
+  Net net;
+  const std::uint64_t before = nn::Layer::mode_changes();
+  net.train(false);
+  EXPECT_EQ(nn::Layer::mode_changes(), before);
+  net.train();
+  EXPECT_EQ(nn::Layer::mode_changes(), before + 4);
+  EXPECT_EQ(net.modes(), std::vector<bool>(4, true));
+  net.head.train(false);
+  EXPECT_EQ(net.modes(), (std::vector<bool>{true, true, true, false}));
+}
+
+}  // namespace
+}  // namespace ebb::test
