@@ -1,5 +1,7 @@
 #include "ebb/nn/training.hpp"
 
+#include <algorithm>
+
 #include "ebb/grad/grad.hpp"
 #include "ebb/program/record.hpp"
 
@@ -12,17 +14,29 @@ TrainingStep::TrainingStep(Layer& model, Optimizer& optimizer, Loss loss,
 Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
   const auto both = value_and_grad(
       [this](const Tensor& inputs, const Tensor& labels) { return loss_(inputs, labels); },
-      model_.weights());
+      optimizer_.weights());
   ValueAndVariableGradients made = both(x, y);
   optimizer_.apply(made.gradients);
   return std::move(made.value);
 }
 
+// The model's, the optimizer's, and weights of the optimizer's that are none of the model's.
+std::vector<Variable*> TrainingStep::variables() {
+  std::vector<Variable*> all;
+  const auto add = [&](const std::vector<Variable*>& some) {
+    for (Variable* each : some) {
+      if (std::ranges::find(all, each) == all.end()) all.push_back(each);
+    }
+  };
+  add(model_.variables());
+  add(optimizer_.weights());
+  add(optimizer_.variables());
+  return all;
+}
+
 void TrainingStep::record_anew() {
-  std::vector<Variable*> variables = model_.variables();
-  for (Variable* each : optimizer_.variables()) variables.push_back(each);
-  recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); },
-                     std::move(variables), {.join = !options_.exact, .overwrite = true});
+  recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, variables(),
+                     {.join = !options_.exact, .overwrite = true});
   learning_rate_ = optimizer_.learning_rate();
   mode_changes_ = Layer::mode_changes();
   modes_ = model_.modes();

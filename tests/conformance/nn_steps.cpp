@@ -96,5 +96,56 @@ TEST_F(NnSteps, ModesAreCountedWhereTheyChange) {
   EXPECT_EQ(net.modes(), (std::vector<bool>{true, true, true, false}));
 }
 
+// ---- what is trained
+
+TEST_F(NnSteps, TrainWhatTheOptimizerHas) {
+  std::vector<Numbers> heads;
+  for (const bool recorded : {false, true}) {
+    nn::set_seed(6);
+    Net net;
+    net.train();
+    nn::Adam adam(net.head.weights());
+    nn::TrainingStep step(net, adam, loss_of(net), {.record = recorded, .exact = true});
+    const Numbers body = values(net.body.kernel), head = values(net.head.kernel);
+    const float first = step(x_, y_).item<float>();
+    for (int i = 0; i < 10; ++i) static_cast<void>(step(x_, y_));
+    EXPECT_LT(step(x_, y_).item<float>(), first) << recorded;
+    EXPECT_EQ(values(net.body.kernel), body) << recorded;
+    EXPECT_NE(values(net.head.kernel), head) << recorded;
+    // What is frozen is seen as it is, not as it was.
+    net.body.kernel.assign(nn::zeros({4, 8}));
+    net.body.bias.assign(nn::zeros({8}));
+    net.norm.beta.assign(nn::zeros({8}));
+    net.head.bias.assign(nn::zeros({3}));
+    EXPECT_NEAR(step(x_, y_).item<float>(),
+                nn::mean_squared_error(nn::zeros({16, 3}), y_).item<float>(), 1e-3);
+    heads.push_back(values(net.head.kernel));
+  }
+  if (session_.device().link() == nullptr) {
+    EXPECT_EQ(heads[0], heads[1]);
+  }
+}
+
+TEST_F(NnSteps, TrainVariablesThatAreNotTheModels) {
+  for (const bool recorded : {false, true}) {
+    Net net;
+    Variable scale(nn::ones({}), "scale");
+    nn::Sgd sgd({&scale});
+    nn::TrainingStep step(net, sgd,
+                          [&](const Tensor& x, const Tensor& y) {
+                            return nn::mean_squared_error(ops::multiply(net(x), scale), y);
+                          },
+                          {.record = recorded});
+    const Numbers body = values(net.body.kernel);
+    float last = 1;
+    for (int i = 0; i < 4; ++i) {
+      static_cast<void>(step(x_, y_));
+      EXPECT_NE(scale.value().item<float>(), last) << recorded << " " << i;
+      last = scale.value().item<float>();
+    }
+    EXPECT_EQ(values(net.body.kernel), body);
+  }
+}
+
 }  // namespace
 }  // namespace ebb::test

@@ -25,6 +25,8 @@ class Optimizer {
   // Gradients in the order of the weights, which must outlive the optimizer. All weights get their
   // next values or, where it throws, none.
   void apply(std::span<const Tensor> gradients);
+  // What it trains: some of a model's weights, or all.
+  const std::vector<Variable*>& weights() const noexcept { return weights_; }
   // What it keeps from step to step; record() has to know them, and files too.
   std::vector<Variable*> variables();
 

@@ -6,6 +6,9 @@
 //     return nn::softmax_cross_entropy(model(x), y);
 //   });
 //   float loss = step(batch.x, batch.y).item<float>();
+//
+// Weights of the model that the optimizer was not given stay as they are, and no gradients are taken
+// by them.
 #pragma once
 
 #include <functional>
@@ -36,6 +39,7 @@ class TrainingStep {
 
  private:
   Tensor run(const Tensor& x, const Tensor& y);
+  std::vector<Variable*> variables();
   bool is_recorded_so();
   void record_anew();
 
