@@ -6,14 +6,51 @@
 #include "ebb/program/record.hpp"
 
 namespace ebb::nn {
+namespace {
+
+bool is_float(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kFloat16 ||
+         dtype == DType::kBfloat16;
+}
+
+}  // namespace
 
 TrainingStep::TrainingStep(Layer& model, Optimizer& optimizer, Loss loss,
                            const TrainingOptions& options)
-    : model_(model), optimizer_(optimizer), loss_(std::move(loss)), options_(options) {}
+    : model_(model), optimizer_(optimizer), loss_(std::move(loss)), options_(options) {
+  if (!loss_) {
+    raise(ErrorKind::kInvalidArgument, "[nn::TrainingStep] no loss was given, one is needed");
+  }
+}
+
+TrainingStep::Loss TrainingStep::with_labels(std::function<Tensor(const Tensor&)> loss) {
+  if (!loss) return {};
+  return [loss = std::move(loss)](const Tensor& x, const Tensor& y) {
+    if (y) {
+      raise(ErrorKind::kInvalidArgument,
+            "[nn::TrainingStep] labels were given to a loss that takes none");
+    }
+    return loss(x);
+  };
+}
+
+Tensor TrainingStep::checked_loss(const Tensor& x, const Tensor& y) const {
+  Tensor loss = loss_(x, y);
+  if (!loss) {
+    raise(ErrorKind::kInvalidArgument,
+          "[nn::TrainingStep] the loss is no tensor, a float scalar is allowed");
+  }
+  if (!is_float(loss.dtype()) || loss.shape().rank() != 0) {
+    raise(ErrorKind::kInvalidArgument,
+          "[nn::TrainingStep] the loss is {} of shape {}, a float scalar is allowed",
+          name_of(loss.dtype()), loss.shape().to_string());
+  }
+  return loss;
+}
 
 Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
   const auto both = value_and_grad(
-      [this](const Tensor& inputs, const Tensor& labels) { return loss_(inputs, labels); },
+      [this](const Tensor& inputs, const Tensor& labels) { return checked_loss(inputs, labels); },
       optimizer_.weights());
   ValueAndVariableGradients made = both(x, y);
   optimizer_.apply(made.gradients);
@@ -35,8 +72,11 @@ std::vector<Variable*> TrainingStep::variables() {
 }
 
 void TrainingStep::record_anew() {
-  recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, variables(),
-                     {.join = !options_.exact, .overwrite = true});
+  const ProgramOptions options{.join = !options_.exact, .overwrite = true};
+  recorded_ =
+      record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, variables(), options);
+  recorded_without_labels_ =
+      record([this](const Tensor& x) { return run(x, Tensor()); }, variables(), options);
   learning_rate_ = optimizer_.learning_rate();
   mode_changes_ = Layer::mode_changes();
   modes_ = model_.modes();
@@ -53,12 +93,15 @@ bool TrainingStep::is_recorded_so() {
 }
 
 Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
+  if (!x) {
+    raise(ErrorKind::kInvalidArgument, "[nn::TrainingStep] no inputs were given, they are needed");
+  }
   if (!options_.record) {
     Scope scope("training step");
     return scope.keep(run(x, y));
   }
   if (!is_recorded_so()) record_anew();
-  return recorded_(x, y);
+  return y ? recorded_(x, y) : recorded_without_labels_(x);
 }
 
 }  // namespace ebb::nn

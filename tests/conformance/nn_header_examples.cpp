@@ -107,6 +107,17 @@ TEST(NnHeaderExamples, Training) {
   EXPECT_GT(loss, 0);
 }
 
+TEST(NnHeaderExamples, TrainingWithoutLabels) {
+  Session session;
+  nn::Dense model(2, 2);
+  const nn::Batch batch{ones({4, 2}), {}};
+  nn::Adam adam(model.weights());
+  nn::TrainingStep step(model, adam,
+                        [&](const Tensor& x) { return nn::mean_squared_error(model(x), x); });
+  float loss = step(batch.x).item<float>();
+  EXPECT_GT(loss, 0);
+}
+
 class NnHeaderExamplesOfFiles : public testing::Test {
  protected:
   NnHeaderExamplesOfFiles() : before_(std::filesystem::current_path()) {

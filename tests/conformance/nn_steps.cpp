@@ -147,5 +147,85 @@ TEST_F(NnSteps, TrainVariablesThatAreNotTheModels) {
   }
 }
 
+// ---- with and without labels
+
+TEST_F(NnSteps, OfALossWithoutLabels) {
+  std::vector<Numbers> ends;
+  for (const bool recorded : {false, true}) {
+    for (const bool takes_labels : {false, true}) {
+      nn::set_seed(6);
+      nn::Dense net(4, 4);
+      nn::Sgd sgd(net.weights());
+      const auto of_inputs = [&](const Tensor& x) { return nn::mean_squared_error(net(x), x); };
+      const auto of_both = [&](const Tensor& x, const Tensor& y) {
+        EXPECT_FALSE(y);
+        return of_inputs(x);
+      };
+      const nn::TrainingOptions options{.record = recorded, .exact = true};
+      nn::TrainingStep step = takes_labels ? nn::TrainingStep(net, sgd, of_both, options)
+                                           : nn::TrainingStep(net, sgd, of_inputs, options);
+      const float first = step(x_).item<float>();
+      for (int i = 0; i < 8; ++i) static_cast<void>(step(x_));
+      EXPECT_LT(step(x_, Tensor()).item<float>(), first);
+      ends.push_back(values(net.kernel));
+    }
+  }
+  EXPECT_EQ(ends[0], ends[1]);
+  EXPECT_EQ(ends[2], ends[3]);
+  if (session_.device().link() == nullptr) {
+    EXPECT_EQ(ends[0], ends[2]);
+  }
+}
+
+TEST_F(NnSteps, RefuseLabelsThatNobodyTakesAndNoInputs) {
+  nn::Dense net(4, 4);
+  nn::Sgd sgd(net.weights());
+  for (const bool recorded : {false, true}) {
+    nn::TrainingStep step(net, sgd,
+                          [&](const Tensor& x) { return nn::mean_squared_error(net(x), x); },
+                          {.record = recorded});
+    EXPECT_ERROR(static_cast<void>(step(x_, y_)), kInvalidArgument, "[nn::TrainingStep]", "labels");
+    EXPECT_ERROR(static_cast<void>(step(Tensor())), kInvalidArgument, "[nn::TrainingStep]",
+                 "inputs");
+    static_cast<void>(step(x_));
+    EXPECT_ERROR(static_cast<void>(step(Tensor(), y_)), kInvalidArgument, "[nn::TrainingStep]",
+                 "inputs");
+    static_cast<void>(step(x_));
+  }
+}
+
+// ---- what is no loss
+
+TEST_F(NnSteps, RefuseALossThatIsNoFloatScalar) {
+  for (const bool recorded : {false, true}) {
+    Net net;
+    nn::Sgd sgd(net.weights());
+    const Numbers before = values(net.head.kernel);
+    const auto refuses = [&](const std::function<Tensor()>& made, const std::string& given) {
+      nn::TrainingStep step(net, sgd, [&](const Tensor&, const Tensor&) { return made(); },
+                            {.record = recorded});
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_ERROR(static_cast<void>(step(x_, y_)), kInvalidArgument, "[nn::TrainingStep]", given,
+                     "float scalar");
+      }
+    };
+    refuses([&] { return net(x_); }, "float32 of shape [16,3]");
+    refuses([&] { return ops::sum(net(x_), {0}); }, "float32 of shape [3]");
+    refuses([&] { return ops::reshape(nn::mean_squared_error(net(x_), y_), {1}); }, "shape [1]");
+    refuses([&] { return ops::cast(nn::mean_squared_error(net(x_), y_), DType::kInt32); }, "int32");
+    refuses([] { return Tensor(); }, "no tensor");
+    EXPECT_EQ(values(net.head.kernel), before);
+  }
+}
+
+TEST_F(NnSteps, RefuseNoLoss) {
+  Net net;
+  nn::Sgd sgd(net.weights());
+  EXPECT_ERROR(nn::TrainingStep(net, sgd, nullptr), kInvalidArgument, "[nn::TrainingStep]", "loss");
+  EXPECT_ERROR(nn::TrainingStep(net, sgd, nn::TrainingStep::Loss()), kInvalidArgument, "loss");
+  EXPECT_ERROR(nn::TrainingStep(net, sgd, std::function<Tensor(const Tensor&)>()), kInvalidArgument,
+               "loss");
+}
+
 }  // namespace
 }  // namespace ebb::test

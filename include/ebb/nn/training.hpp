@@ -7,11 +7,20 @@
 //   });
 //   float loss = step(batch.x, batch.y).item<float>();
 //
+// Without labels, of a loss of the inputs alone:
+//
+//   nn::TrainingStep step(model, adam, [&](const Tensor& x) {
+//     return nn::mean_squared_error(model(x), x);
+//   });
+//   float loss = step(batch.x).item<float>();
+//
 // Weights of the model that the optimizer was not given stay as they are, and no gradients are taken
 // by them.
 #pragma once
 
 #include <functional>
+#include <type_traits>
+#include <utility>
 
 #include "ebb/nn/layer.hpp"
 #include "ebb/nn/optimizers.hpp"
@@ -26,19 +35,36 @@ struct TrainingOptions {
   bool exact = false;
 };
 
+// Of inputs alone, not of labels too.
+template <typename Fn>
+concept LossOfInputs = std::is_invocable_r_v<Tensor, Fn&, const Tensor&> &&
+    !std::is_invocable_v<Fn&, const Tensor&, const Tensor&>;
+
 class TrainingStep {
  public:
-  // A scalar of inputs and labels. Pre: model and optimizer outlive the step.
+  // A float scalar of inputs and labels.
   using Loss = std::function<Tensor(const Tensor& x, const Tensor& y)>;
 
+  // Throws Error(kInvalidArgument) where there is no loss. Pre: model and optimizer outlive the step.
   TrainingStep(Layer& model, Optimizer& optimizer, Loss loss, const TrainingOptions& options = {});
+  template <LossOfInputs Fn>
+  TrainingStep(Layer& model, Optimizer& optimizer, Fn loss, const TrainingOptions& options = {})
+      : TrainingStep(model, optimizer, with_labels(std::move(loss)), options) {}
 
+  // A recording has its address.
+  TrainingStep(const TrainingStep&) = delete;
+  TrainingStep& operator=(const TrainingStep&) = delete;
+
+  // A loss that is asked without labels gets a tensor that is none for them.
+  Tensor operator()(const Tensor& x) { return (*this)(x, Tensor()); }
   // The loss before the update. All weights get their next values or, where it throws, none; states
   // (running means) may have been followed by then in a step that is not recorded.
   Tensor operator()(const Tensor& x, const Tensor& y);
 
  private:
+  static Loss with_labels(std::function<Tensor(const Tensor&)> loss);
   Tensor run(const Tensor& x, const Tensor& y);
+  Tensor checked_loss(const Tensor& x, const Tensor& y) const;
   std::vector<Variable*> variables();
   bool is_recorded_so();
   void record_anew();
@@ -48,6 +74,7 @@ class TrainingStep {
   const Loss loss_;
   const TrainingOptions options_;
   std::function<Tensor(const Tensor&, const Tensor&)> recorded_;
+  std::function<Tensor(const Tensor&)> recorded_without_labels_;
   // What a recording has in it.
   double learning_rate_ = 0;
   std::vector<bool> modes_;
