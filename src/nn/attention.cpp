@@ -27,13 +27,14 @@ Attention::Attention(std::int64_t width, std::int64_t heads, const AttentionOpti
       key(width, width),
       value(width, width),
       output(width, width),
+      width_(width),
       heads_(heads),
       size_(size_of_head(width, heads)),
       options_(options) {}
 
 // [batch, time, width] -> [batch, heads, time, size]
 Tensor Attention::split(const Tensor& x) const {
-  const Dims dims = dims_of(x, 3, "Attention");
+  const Dims dims = dims_of(x);
   return ops::transpose(ops::reshape(x, {dims[0], dims[1], heads_, size_}), {0, 2, 1, 3});
 }
 
@@ -46,11 +47,15 @@ Tensor Attention::hide_later(const Tensor& scores) const {
 }
 
 Tensor Attention::attend(const Tensor& x, const Tensor& other) {
+  const Dims dims = sequence_dims(x, "Attention", width_);
+  if (sequence_dims(other, "Attention", width_)[0] != dims[0]) {
+    refuse_input("Attention", other, fmt::format("[{}, time, {}]", dims[0], width_));
+  }
   const Tensor queries = split(query(x)) * (1 / std::sqrt(double(size_)));
   Tensor scores = ops::batch_mat_mul(queries, split(key(other)), {.transpose_b = true});
   if (options_.causal) scores = hide_later(scores);
   const Tensor seen = ops::batch_mat_mul(ops::softmax(scores), split(value(other)));
-  return output(ops::reshape(ops::transpose(seen, {0, 2, 1, 3}), dims_of(x)));
+  return output(ops::reshape(ops::transpose(seen, {0, 2, 1, 3}), dims));
 }
 
 void Attention::parts(Parts& parts) {

@@ -7,12 +7,13 @@
 namespace ebb::nn {
 namespace {
 
-Dims kernel_dims(const ConvOptions& options, std::int64_t in, std::int64_t out) {
-  if (options.size.size() != 2) {
-    raise(ErrorKind::kInvalidArgument, "[nn::Conv2D] a size of {} numbers was given, 2 are allowed",
-          options.size.size());
-  }
-  return {options.size[0], options.size[1], in, out};
+// Checked before there is a kernel.
+Tensor initial_kernel(const ConvOptions& options, std::int64_t in, std::int64_t out,
+                      std::string_view layer) {
+  check_window(options.size, "sizes", layer);
+  check_window(options.strides, "strides", layer);
+  check_window(options.dilations, "dilations", layer);
+  return initial_value(options.initial, {options.size[0], options.size[1], in, out}, layer);
 }
 
 ops::FusedConv2DOptions as_operation(const ConvOptions& options, const Dims& image,
@@ -27,12 +28,14 @@ ops::FusedConv2DOptions as_operation(const ConvOptions& options, const Dims& ima
 }  // namespace
 
 Conv2D::Conv2D(std::int64_t in, std::int64_t out, const ConvOptions& options)
-    : kernel(options.initial(kernel_dims(options, in, out)), "kernel"),
+    : kernel(initial_kernel(options, in, out, "Conv2D"), "kernel"),
       bias(zeros({out}), "bias"),
+      channels_(in),
       options_(options) {}
 
 Tensor Conv2D::operator()(const Tensor& x) {
-  return ops::fused_conv2d(x, kernel, as_operation(options_, dims_of(x, 4, "Conv2D"), bias));
+  return ops::fused_conv2d(x, kernel,
+                           as_operation(options_, image_dims(x, "Conv2D", channels_), bias));
 }
 
 void Conv2D::parts(Parts& parts) {
@@ -42,12 +45,13 @@ void Conv2D::parts(Parts& parts) {
 
 DepthwiseConv2D::DepthwiseConv2D(std::int64_t channels, const ConvOptions& options,
                                  std::int64_t multiplier)
-    : kernel(options.initial(kernel_dims(options, channels, multiplier)), "depthwise_kernel"),
+    : kernel(initial_kernel(options, channels, multiplier, "DepthwiseConv2D"), "depthwise_kernel"),
       bias(zeros({checked_mul(channels, multiplier)}), "bias"),
+      channels_(channels),
       options_(options) {}
 
 Tensor DepthwiseConv2D::operator()(const Tensor& x) {
-  const auto all = as_operation(options_, dims_of(x, 4, "DepthwiseConv2D"), bias);
+  const auto all = as_operation(options_, image_dims(x, "DepthwiseConv2D", channels_), bias);
   return ops::fused_depthwise_conv2d(x, kernel,
                                      {.bias = all.bias,
                                       .strides = all.strides,

@@ -1,13 +1,14 @@
 // arithmetic of this file: of tensors
+#include "ebb/base/checked.hpp"
 #include "ebb/ops/operators.hpp"
 #include "nn/sequence.hpp"
 
 namespace ebb::nn {
 
 GRU::GRU(std::int64_t in, std::int64_t units, const RecurrentOptions& options)
-    : kernel(glorot_uniform({in, 3 * units}), "kernel"),
-      recurrent_kernel(glorot_uniform({units, 3 * units}), "recurrent_kernel"),
-      bias(zeros({3 * units}), "bias"),
+    : kernel(glorot_uniform({in, checked_mul(units, 3)}), "kernel"),
+      recurrent_kernel(glorot_uniform({units, checked_mul(units, 3)}), "recurrent_kernel"),
+      bias(zeros({checked_mul(units, 3)}), "bias"),
       units_(units),
       options_(options) {}
 

@@ -1,4 +1,5 @@
 // arithmetic of this file: of tensors
+#include "ebb/base/checked.hpp"
 #include "ebb/ops/operators.hpp"
 #include "nn/sequence.hpp"
 
@@ -6,14 +7,14 @@ namespace ebb::nn {
 namespace {
 
 Tensor initial_bias(std::int64_t units) {
-  return ops::concat({zeros({units}), ones({units}), zeros({2 * units})});
+  return ops::concat({zeros({units}), ones({units}), zeros({checked_mul(units, 2)})});
 }
 
 }  // namespace
 
 LSTM::LSTM(std::int64_t in, std::int64_t units, const RecurrentOptions& options)
-    : kernel(glorot_uniform({in, 4 * units}), "kernel"),
-      recurrent_kernel(glorot_uniform({units, 4 * units}), "recurrent_kernel"),
+    : kernel(glorot_uniform({in, checked_mul(units, 4)}), "kernel"),
+      recurrent_kernel(glorot_uniform({units, checked_mul(units, 4)}), "recurrent_kernel"),
       bias(initial_bias(units), "bias"),
       units_(units),
       options_(options) {}

@@ -1,15 +1,19 @@
 // arithmetic of this file: of tensors
 #include "ebb/nn/normalisation.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include "ebb/ops/operators.hpp"
 #include "nn/shapes.hpp"
 
 namespace ebb::nn {
 namespace {
 
-Dims all_but_last(const Tensor& x) {
-  Dims axes;
-  for (std::size_t i = 0; i + 1 < x.shape().rank(); ++i) axes.push_back(std::int64_t(i));
+// All but the last.
+Dims averaged_axes(const Dims& dims) {
+  Dims axes(dims.size() - 1);
+  std::iota(axes.begin(), axes.end(), 0);
   return axes;
 }
 
@@ -20,12 +24,18 @@ BatchNorm::BatchNorm(std::int64_t channels, const BatchNormOptions& options)
       beta(zeros({channels}), "beta"),
       moving_mean(zeros({channels}), "moving_mean"),
       moving_variance(ones({channels}), "moving_variance"),
+      channels_(channels),
       options_(options) {}
 
 Tensor BatchNorm::operator()(const Tensor& x) {
+  const Dims dims = row_dims(x, "BatchNorm", channels_);
+  if (dims.size() < 2) refuse_input("BatchNorm", x, fmt::format("[batch, ..., {}]", channels_));
   Tensor mean = moving_mean.value(), variance = moving_variance.value();
   if (training()) {
-    const Dims axes = all_but_last(x);
+    if (std::ranges::find(dims, 0) != dims.end()) {
+      refuse_input("BatchNorm", x, "while it trains, one with elements");
+    }
+    const Dims axes = averaged_axes(dims);
     mean = ops::mean(x, axes);
     variance = ops::mean(ops::squared_difference(x, mean), axes);
     follow(mean, variance);
@@ -37,8 +47,10 @@ Tensor BatchNorm::operator()(const Tensor& x) {
 
 void BatchNorm::follow(const Tensor& mean, const Tensor& variance) {
   const double old = options_.momentum;
-  moving_mean.assign(moving_mean.value() * old + mean * (1 - old));
-  moving_variance.assign(moving_variance.value() * old + variance * (1 - old));
+  Tensor next_mean = moving_mean.value() * old + mean * (1 - old);
+  Tensor next_variance = moving_variance.value() * old + variance * (1 - old);
+  moving_mean.assign(std::move(next_mean));
+  moving_variance.assign(std::move(next_variance));
 }
 
 void BatchNorm::parts(Parts& parts) {
@@ -49,9 +61,13 @@ void BatchNorm::parts(Parts& parts) {
 }
 
 LayerNorm::LayerNorm(std::int64_t width, const LayerNormOptions& options)
-    : gamma(ones({width}), "gamma"), beta(zeros({width}), "beta"), options_(options) {}
+    : gamma(ones({width}), "gamma"),
+      beta(zeros({width}), "beta"),
+      width_(width),
+      options_(options) {}
 
 Tensor LayerNorm::operator()(const Tensor& x) {
+  static_cast<void>(row_dims(x, "LayerNorm", width_));
   const Tensor centered = x - ops::mean(x, {-1}, {.keep_dims = true});
   const Tensor variance = ops::mean(ops::square(centered), {-1}, {.keep_dims = true});
   return centered * ops::rsqrt(variance + options_.epsilon) * gamma + beta;

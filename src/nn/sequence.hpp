@@ -12,7 +12,7 @@ namespace ebb::nn {
 // What the steps get of the inputs, all of them by one product: time steps of [batch, gates].
 inline std::vector<Tensor> projected(const Tensor& x, const Variable& kernel, const Variable& bias,
                                      std::string_view layer) {
-  const Dims dims = dims_of(x, 3, layer);
+  const Dims dims = sequence_dims(x, layer, kernel.value().shape().dims()[0]);
   const std::int64_t gates = bias.value().shape().dims()[0];
   const Tensor by_time = ops::transpose(x, {1, 0, 2});
   const Tensor rows = ops::reshape(by_time, {-1, dims[2]});

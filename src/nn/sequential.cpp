@@ -4,9 +4,18 @@
 
 namespace ebb::nn {
 
+Function::Function(std::function<Tensor(const Tensor&)> function) : function_(std::move(function)) {
+  if (!function_) {
+    raise(ErrorKind::kInvalidArgument, "[nn::Function] no function was given, one is needed");
+  }
+}
+
 void Sequential::add_layer(std::string name, std::unique_ptr<Layer> layer) {
   if (std::ranges::any_of(layers_, [&](const auto& each) { return each.first == name; })) {
     raise(ErrorKind::kInvalidArgument, "[nn::Sequential] there is a layer \"{}\" already", name);
+  }
+  if (layer == nullptr) {
+    raise(ErrorKind::kInvalidArgument, "[nn::Sequential] no layer was given as \"{}\"", name);
   }
   layer->train(training());
   layers_.emplace_back(std::move(name), std::move(layer));

@@ -1,26 +1,28 @@
-// Extents as layers speak of them.
+// Extents as layers speak of them, and what they refuse.
 #pragma once
 
-#include <span>
+#include <string_view>
 
 #include "ebb/base/error.hpp"
-#include "ebb/nn/initial.hpp"
+#include "ebb/nn/dense.hpp"
 
 namespace ebb::nn {
 
-inline Dims dims_of(const Tensor& x) {
-  const Shape shape = x.shape();
-  return {shape.dims().begin(), shape.dims().end()};
-}
+inline constexpr std::int64_t kAny = -1;
 
-// Throws where x does not have so many axes.
-inline Dims dims_of(const Tensor& x, std::size_t rank, std::string_view layer) {
-  Dims dims = dims_of(x);
-  if (dims.size() != rank) {
-    raise(ErrorKind::kInvalidArgument, "[nn::{}] x of shape {} was given, rank {} is allowed",
-          layer, x.shape().to_string(), rank);
-  }
-  return dims;
-}
+Dims dims_of(const Tensor& x);
+
+// Each throws Error(kInvalidArgument) that names the layer where x is not like that.
+Dims image_dims(const Tensor& x, std::string_view layer, std::int64_t channels = kAny);
+Dims sequence_dims(const Tensor& x, std::string_view layer, std::int64_t width);
+// Any axes, and `width` after them.
+Dims row_dims(const Tensor& x, std::string_view layer, std::int64_t width);
+[[noreturn]] void refuse_input(std::string_view layer, const Tensor& x, std::string_view allowed);
+
+// Two numbers, each 1 or more.
+void check_window(const Dims& numbers, std::string_view what, std::string_view layer);
+
+// What the initializer gives, which has these extents.
+Tensor initial_value(const Initializer& initial, const Dims& dims, std::string_view layer);
 
 }  // namespace ebb::nn

@@ -95,7 +95,7 @@ TEST_F(NnLayers, Conv2D) {
   expect_gradients(valid, numbers({2, 6, 7, 2}, 1), weighted);
   expect_gradients(same, numbers({2, 7, 6, 2}, 2), weighted);
   EXPECT_ERROR(static_cast<void>(valid(numbers({6, 7, 2}, 1))), kInvalidArgument, "Conv2D",
-               "[6,7,2]", "rank 4");
+               "[6,7,2]", "[batch, height, width, 2]");
 }
 
 TEST_F(NnLayers, DepthwiseConv2D) {

@@ -29,7 +29,8 @@ class Attention final : public Layer {
   Tensor split(const Tensor& x) const;
   Tensor hide_later(const Tensor& scores) const;
 
-  const std::int64_t heads_, size_;  // of a head
+  const std::int64_t width_, heads_;
+  const std::int64_t size_;  // of a head
   const AttentionOptions options_;
 };
 

@@ -9,6 +9,7 @@
 
 namespace ebb::nn {
 
+// Size, strides and dilations are two numbers each, along height and width.
 struct ConvOptions {
   Dims size = {3, 3};
   Dims strides = {1, 1};
@@ -29,6 +30,7 @@ class Conv2D final : public Layer {
   Variable bias;    // [out]
 
  private:
+  const std::int64_t channels_;  // of what it is given
   const ConvOptions options_;
 };
 
@@ -44,6 +46,7 @@ class DepthwiseConv2D final : public Layer {
   Variable bias;    // [channels * multiplier]
 
  private:
+  const std::int64_t channels_;
   const ConvOptions options_;
 };
 

@@ -31,6 +31,7 @@ class Dense final : public Layer {
   Variable bias;    // [out]
 
  private:
+  const std::int64_t in_, out_;
   const ops::Activation activation_;
   const bool has_bias_;
 };

@@ -12,7 +12,8 @@ struct BatchNormOptions {
 };
 
 // Each channel (the last axis) over the batch and all positions. While it trains, by the batch's own
-// mean and variance, which it follows slowly; otherwise by those that it has followed.
+// mean and variance, which it follows slowly; otherwise by those that it has followed. A batch without
+// elements has no mean: it is refused while it trains.
 class BatchNorm final : public Layer {
  public:
   explicit BatchNorm(std::int64_t channels, const BatchNormOptions& options = {});
@@ -24,6 +25,7 @@ class BatchNorm final : public Layer {
  private:
   void follow(const Tensor& mean, const Tensor& variance);
 
+  const std::int64_t channels_;
   const BatchNormOptions options_;
 };
 
@@ -41,6 +43,7 @@ class LayerNorm final : public Layer {
   Variable gamma, beta;  // [width]
 
  private:
+  const std::int64_t width_;
   const LayerNormOptions options_;
 };
 

@@ -6,6 +6,7 @@
 
 namespace ebb::nn {
 
+// Size and strides are two numbers each, along height and width.
 struct PoolOptions {
   Dims size = {2, 2};
   Dims strides = {2, 2};
@@ -14,7 +15,7 @@ struct PoolOptions {
 
 class MaxPool2D final : public Layer {
  public:
-  explicit MaxPool2D(const PoolOptions& options = {}) : options_(options) {}
+  explicit MaxPool2D(const PoolOptions& options = {});
   Tensor operator()(const Tensor& x) override;
 
  private:
@@ -24,7 +25,7 @@ class MaxPool2D final : public Layer {
 // Of what is in the window; padding does not count.
 class AveragePool2D final : public Layer {
  public:
-  explicit AveragePool2D(const PoolOptions& options = {}) : options_(options) {}
+  explicit AveragePool2D(const PoolOptions& options = {});
   Tensor operator()(const Tensor& x) override;
 
  private:

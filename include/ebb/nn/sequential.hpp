@@ -17,8 +17,8 @@ namespace ebb::nn {
 // A function without weights, as a layer.
 class Function final : public Layer {
  public:
-  explicit Function(std::function<Tensor(const Tensor&)> function)
-      : function_(std::move(function)) {}
+  // Throws Error(kInvalidArgument) where there is none.
+  explicit Function(std::function<Tensor(const Tensor&)> function);
   Tensor operator()(const Tensor& x) override { return function_(x); }
 
  private:
@@ -34,7 +34,8 @@ class Sequential final : public Layer {
     add_layer(std::move(name), std::move(made));
     return layer;
   }
-  // Throws Error(kInvalidArgument) where the name is taken: files know weights by it.
+  // Throws Error(kInvalidArgument) where the name is taken, as files know weights by it, or there is no
+  // layer.
   void add_layer(std::string name, std::unique_ptr<Layer> layer);
 
   Tensor operator()(const Tensor& x) override;
