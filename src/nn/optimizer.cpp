@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ebb/base/check.hpp"
 #include "ebb/nn/optimizers.hpp"
 #include "ebb/ops/functions/creation.hpp"
@@ -6,24 +8,29 @@
 namespace ebb::nn {
 namespace {
 
-std::unique_ptr<Variable> filled(const Dims& dims, double value, std::string name) {
-  return std::make_unique<Variable>(ops::fill(dims, value, DType::kFloat32), std::move(name));
+std::unique_ptr<Variable> filled(const Dims& dims, double value, const std::string& name) {
+  return std::make_unique<Variable>(ops::fill(dims, value, DType::kFloat32), name);
+}
+
+const std::string& name_in(const std::vector<NamedVariable>& model, const Variable* weight) {
+  const auto found = std::ranges::find(model, weight, &NamedVariable::variable);
+  if (found == model.end()) {
+    raise(ErrorKind::kInvalidArgument,
+          "[nn::Optimizer] it has a weight \"{}\" that is none of the model's", weight->name());
+  }
+  return found->name;
 }
 
 }  // namespace
 
-Optimizer::Optimizer(std::vector<Variable*> weights, double learning_rate, std::vector<double> kept,
-                     std::vector<double> counters)
+Optimizer::Optimizer(std::vector<Variable*> weights, double learning_rate,
+                     const std::vector<Kept>& kept, const std::vector<Kept>& counters)
     : weights_(std::move(weights)), learning_rate_(learning_rate) {
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    counters_.push_back(filled({}, counters[i], fmt::format("counter/{}", i)));
-  }
-  for (std::size_t w = 0; w < weights_.size(); ++w) {
+  for (const Kept& each : counters) counters_.push_back(filled({}, each.begin, each.name));
+  for (const Variable* weight : weights_) {
+    const Dims dims = dims_of(weight->value());
     kept_.emplace_back();
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      kept_.back().push_back(
-          filled(dims_of(weights_[w]->value()), kept[k], fmt::format("kept/{}/{}", w, k)));
-    }
+    for (const Kept& each : kept) kept_.back().push_back(filled(dims, each.begin, each.name));
   }
 }
 
@@ -32,6 +39,17 @@ std::vector<Variable*> Optimizer::variables() {
   for (const auto& each : counters_) all.push_back(each.get());
   for (const auto& of_weight : kept_) {
     for (const auto& each : of_weight) all.push_back(each.get());
+  }
+  return all;
+}
+
+std::vector<NamedVariable> Optimizer::named_variables(Layer& model) {
+  const std::vector<NamedVariable> known = model.named_variables();
+  std::vector<NamedVariable> all;
+  for (const auto& each : counters_) all.push_back({each->name(), each.get()});
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const std::string& weight = name_in(known, weights_[i]);
+    for (const auto& each : kept_[i]) all.push_back({each->name() + "/" + weight, each.get()});
   }
   return all;
 }

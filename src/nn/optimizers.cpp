@@ -22,14 +22,17 @@ Tensors Sgd::update(Counters, const Tensors& variables) const {
 }
 
 Momentum::Momentum(Weights weights, const MomentumOptions& options)
-    : Optimizer(std::move(weights), options.learning_rate, {0}), options_(options) {}
+    : Optimizer(std::move(weights), options.learning_rate, {{"accumulation", 0}}),
+      options_(options) {}
 Tensors Momentum::update(Counters, const Tensors& variables) const {
   return ops::momentum_update(number(-learning_rate()), number(options_.momentum), variables,
                               {.use_nesterov = options_.nesterov});
 }
 
 Adam::Adam(Weights weights, const AdamOptions& options)
-    : Optimizer(std::move(weights), options.learning_rate, {0, 0}, {options.beta1, options.beta2}),
+    : Optimizer(std::move(weights), options.learning_rate,
+                {{"first_moment", 0}, {"second_moment", 0}},
+                {{"beta1_power", options.beta1}, {"beta2_power", options.beta2}}),
       options_(options) {}
 Tensors Adam::update(Counters counters, const Tensors& variables) const {
   return ops::adam_update(counters[0], counters[1], variables,
@@ -40,14 +43,16 @@ Tensors Adam::update(Counters counters, const Tensors& variables) const {
 }
 
 Adagrad::Adagrad(Weights weights, const AdagradOptions& options)
-    : Optimizer(std::move(weights), options.learning_rate, {options.initial_accumulator}),
+    : Optimizer(std::move(weights), options.learning_rate,
+                {{"squares", options.initial_accumulator}}),
       options_(options) {}
 Tensors Adagrad::update(Counters, const Tensors& variables) const {
   return ops::adagrad_update(variables, learning_rate(), {.epsilon = options_.epsilon});
 }
 
 Adadelta::Adadelta(Weights weights, const AdadeltaOptions& options)
-    : Optimizer(std::move(weights), options.learning_rate, {0, 0}), options_(options) {}
+    : Optimizer(std::move(weights), options.learning_rate, {{"squares", 0}, {"updates", 0}}),
+      options_(options) {}
 Tensors Adadelta::update(Counters, const Tensors& variables) const {
   return ops::adadelta_update(
       variables,
@@ -55,7 +60,8 @@ Tensors Adadelta::update(Counters, const Tensors& variables) const {
 }
 
 Adamax::Adamax(Weights weights, const AdamaxOptions& options)
-    : Optimizer(std::move(weights), options.learning_rate, {0, 0}, {options.beta1, 0}),
+    : Optimizer(std::move(weights), options.learning_rate, {{"first_moment", 0}, {"norm", 0}},
+                {{"beta1_power", options.beta1}, {"iteration", 0}}),
       options_(options) {}
 Tensors Adamax::update(Counters counters, const Tensors& variables) const {
   return ops::adamax_update(counters[0], counters[1], variables,
@@ -68,7 +74,8 @@ Tensors Adamax::update(Counters counters, const Tensors& variables) const {
 
 RmsProp::RmsProp(Weights weights, const RmsPropOptions& options)
     : Optimizer(std::move(weights), options.learning_rate,
-                options.centered ? std::vector<double>{0, 0, 0} : std::vector<double>{0, 0}),
+                options.centered ? std::vector<Kept>{{"squares", 0}, {"moment", 0}, {"mean", 0}}
+                                 : std::vector<Kept>{{"squares", 0}, {"moment", 0}}),
       options_(options) {}
 Tensors RmsProp::update(Counters, const Tensors& variables) const {
   return ops::rms_prop_update(variables, learning_rate(),

@@ -142,6 +142,15 @@ TEST_F(NnHeaderExamplesOfFiles, Files) {
   EXPECT_TRUE(std::filesystem::exists("model.safetensors"));
 }
 
+TEST_F(NnHeaderExamplesOfFiles, FilesWithAnOptimizer) {
+  Session session;
+  nn::Dense model(2, 3);
+  nn::Adam adam(model.weights());
+  nn::save("checkpoint.safetensors", model, adam);
+  nn::load("checkpoint.safetensors", model, adam);
+  EXPECT_TRUE(std::filesystem::exists("checkpoint.safetensors"));
+}
+
 TEST_F(NnHeaderExamplesOfFiles, IdxAndData) {
   std::ofstream("train-images-idx3-ubyte", std::ios::binary)
       .write("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\xff\x00\x33\x66", 20);

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "ebb/grad/variable.hpp"
+#include "ebb/nn/layer.hpp"
 
 namespace ebb::nn {
 
@@ -27,18 +27,24 @@ class Optimizer {
   void apply(std::span<const Tensor> gradients);
   // What it trains: some of a model's weights, or all.
   const std::vector<Variable*>& weights() const noexcept { return weights_; }
-  // What it keeps from step to step; record() has to know them, and files too.
+  // What it keeps from step to step; record() has to know them.
   std::vector<Variable*> variables();
+  // The same by name, "second_moment/hidden/kernel", after the model's names for its weights. Throws
+  // Error(kInvalidArgument) where a weight is none of the model's.
+  std::vector<NamedVariable> named_variables(Layer& model);
 
   double learning_rate() const noexcept { return learning_rate_; }
   // A recorded step has the rate in it: TrainingStep records it again.
   void set_learning_rate(double rate) noexcept { learning_rate_ = rate; }
 
  protected:
-  // What is kept: for each weight as many tensors like it as there are `kept` values to begin with,
-  // and `counters` for all of them together.
-  Optimizer(std::vector<Variable*> weights, double learning_rate, std::vector<double> kept,
-            std::vector<double> counters = {});
+  struct Kept {
+    std::string name;
+    double begin;  // its value before the first step
+  };
+  // What is kept: for each weight tensors like it, and `counters` for all of them together.
+  Optimizer(std::vector<Variable*> weights, double learning_rate, const std::vector<Kept>& kept,
+            const std::vector<Kept>& counters = {});
 
  private:
   // One operation of the table: `variables` are value, what is kept and gradient of each weight;
