@@ -1,6 +1,8 @@
 // arithmetic of this file: of tensors
 #include "ebb/nn/losses.hpp"
 
+#include <limits>
+
 #include "ebb/ops/operators.hpp"
 
 namespace ebb::nn {
@@ -14,12 +16,9 @@ bool are_numbers(const Tensor& labels) {
          dtype == DType::kInt8;
 }
 
-std::int64_t classes_of(const Tensor& logits) {
-  const Shape shape = logits.shape();
-  if (shape.rank() == 0) {
-    raise(ErrorKind::kInvalidArgument, "[nn::losses] scalar logits were given, classes are needed");
-  }
-  return shape.dims().back();
+void check_classes(const Tensor& logits, std::string_view loss) {
+  if (logits.shape().rank() != 0) return;
+  raise(ErrorKind::kInvalidArgument, "[nn::{}] scalar logits were given, classes are needed", loss);
 }
 
 // Else broadcasting would compare each with every other.
@@ -29,17 +28,34 @@ void check_alike(const Tensor& a, const Tensor& b, std::string_view loss) {
         loss, a.shape().to_string(), b.shape().to_string());
 }
 
-// As many as there are rows of logits.
-Tensor shares(const Tensor& logits, const Tensor& labels, std::string_view loss) {
-  if (!are_numbers(labels)) {
-    check_alike(logits, labels, loss);
-    return labels;
+// One for each row of the logits.
+Tensor numbers_of(const Tensor& logits, const Tensor& labels, std::string_view loss) {
+  const Shape shape = logits.shape();
+  if (labels.shape() != Shape(shape.dims().first(shape.rank() - 1))) {
+    raise(ErrorKind::kInvalidArgument,
+          "[nn::{}] logits of shape {} and labels of shape {} were given, a label for each row is "
+          "allowed",
+          loss, shape.to_string(), labels.shape().to_string());
   }
-  const Tensor numbers =
-      labels.dtype() == DType::kInt32 ? labels : ops::cast(labels, DType::kInt32);
-  const Tensor made = ops::one_hot(numbers, classes_of(logits), {.dtype = logits.dtype()});
-  check_alike(logits, made, loss);
-  return made;
+  return labels.dtype() == DType::kInt32 ? labels : ops::cast(labels, DType::kInt32);
+}
+
+// A gather refuses numbers that are none of the classes, and takes no other logit into account. On a GPU
+// it would wait for that, and no graph could have it; its gradient counts elements in int32.
+bool may_gather(const Tensor& logits) {
+  return logits.device().link() == nullptr &&
+         logits.shape().elements() <= std::uint64_t{std::numeric_limits<std::int32_t>::max()};
+}
+
+// Of each row the logarithm of its label's share.
+Tensor picked(const Tensor& logs, const Tensor& numbers) {
+  const std::int64_t classes = logs.shape().dims().back();
+  if (!may_gather(logs)) {
+    return ops::sum(logs * ops::one_hot(numbers, classes, {.dtype = logs.dtype()}), {-1});
+  }
+  const auto rows = static_cast<std::int64_t>(numbers.shape().elements());
+  return ops::gather_v2(ops::reshape(logs, {rows, classes}), ops::reshape(numbers, {rows, 1}),
+                        {.axis = 1, .batch_dims = 1});
 }
 
 }  // namespace
@@ -67,8 +83,12 @@ Tensor huber_loss(const Tensor& predicted, const Tensor& y, double delta) {
 }
 
 Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
-  const Tensor each = ops::log_softmax(logits) * shares(logits, labels, "softmax_cross_entropy");
-  return -mean_of_all(ops::sum(each, {-1}));
+  constexpr std::string_view kLoss = "softmax_cross_entropy";
+  check_classes(logits, kLoss);
+  const Tensor logs = ops::log_softmax(logits);
+  if (are_numbers(labels)) return -mean_of_all(picked(logs, numbers_of(logits, labels, kLoss)));
+  check_alike(logits, labels, kLoss);
+  return -mean_of_all(ops::sum(logs * labels, {-1}));
 }
 
 // -z log(sigmoid(x)) - (1 - z) log(1 - sigmoid(x)): smooth, and neither term takes digits from the other.
@@ -78,7 +98,11 @@ Tensor sigmoid_cross_entropy(const Tensor& logits, const Tensor& targets) {
 }
 
 Tensor accuracy(const Tensor& logits, const Tensor& labels) {
-  const Tensor wanted = ops::arg_max(shares(logits, labels, "accuracy"), {.axis = -1});
+  check_classes(logits, "accuracy");
+  const bool numbers = are_numbers(labels);
+  if (!numbers) check_alike(logits, labels, "accuracy");
+  const Tensor wanted =
+      numbers ? numbers_of(logits, labels, "accuracy") : ops::arg_max(labels, {.axis = -1});
   const Tensor found = ops::arg_max(logits, {.axis = -1});
   return mean_of_all(ops::cast(ops::equal(found, wanted), DType::kFloat32));
 }

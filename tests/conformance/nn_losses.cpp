@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
@@ -108,6 +109,72 @@ TEST_F(NnLosses, SoftmaxCrossEntropyBendsAsItShould) {
     EXPECT_NEAR(bends[1], 0.25, 1e-6);
     EXPECT_NEAR(bends[2], 0, 1e-6);
   }
+}
+
+// ---- labels as numbers
+
+TEST_F(NnLosses, LabelsOfAnyIntegersAndRanks) {
+  const Tensor logits = ops::random_normal({2, 3, 4}, {.seed = 3});
+  const Tensor labels = tensor({0, 3, 1, 2, 2, 0}, {2, 3});
+  const Tensor shares = ops::one_hot(labels, 4, {.dtype = DType::kFloat32});
+  const Loss by_shares = [&](const Tensor& x) { return nn::softmax_cross_entropy(x, shares); };
+  for (const DType dtype : {DType::kInt32, DType::kInt64, DType::kUint8, DType::kInt8}) {
+    const Tensor numbers = ops::cast(labels, dtype);
+    const Loss by_numbers = [&](const Tensor& x) { return nn::softmax_cross_entropy(x, numbers); };
+    EXPECT_NEAR(by_numbers(logits).item<float>(), by_shares(logits).item<float>(), 1e-6);
+    const auto a = grad(by_numbers)(logits).to_vector<float>();
+    const auto b = grad(by_shares)(logits).to_vector<float>();
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
+    EXPECT_EQ(nn::accuracy(logits, numbers).item<float>(),
+              nn::accuracy(logits, shares).item<float>());
+  }
+  const Tensor row = tensor({0.0f, 0.0f}, {2});
+  EXPECT_NEAR(nn::softmax_cross_entropy(row, scalar(1)).item<float>(), std::log(2), 1e-6);
+  EXPECT_ERROR(nn::softmax_cross_entropy(logits, tensor({0, 1}, {2})), kInvalidArgument,
+               "[nn::softmax_cross_entropy]", "[2,3,4]", "[2]");
+  EXPECT_ERROR(nn::accuracy(logits, tensor({0, 1}, {2})), kInvalidArgument, "[nn::accuracy]",
+               "[2,3,4]", "[2]");
+}
+
+TEST_F(NnLosses, LabelsThatAreNoClassAreRefused) {
+  if (session_.device().link() != nullptr) GTEST_SKIP() << "a GPU would have to wait for that";
+  const Tensor logits = tensor({1.0f, 2.0f, 3.0f}, {1, 3});
+  for (const int label : {7, 3, -1}) {
+    const Tensor labels = tensor({label}, {1});
+    EXPECT_ERROR(nn::softmax_cross_entropy(logits, labels), kInvalidArgument, std::to_string(label),
+                 "[0, 2]");
+    EXPECT_EQ(nn::accuracy(logits, labels).item<float>(), 0);
+  }
+}
+
+TEST_F(NnLosses, LabelsThatAreNoClassAreRefusedInARecordedStep) {
+  if (session_.device().link() != nullptr) GTEST_SKIP() << "a GPU would have to wait for that";
+  nn::Dense net(2, 3);
+  nn::Sgd sgd(net.weights());
+  nn::TrainingStep step(net, sgd, [&](const Tensor& x, const Tensor& y) {
+    return nn::softmax_cross_entropy(net(x), y);
+  });
+  const Tensor x = nn::ones({2, 2}), y = tensor({0, 2}, {2});
+  for (int i = 0; i < 3; ++i) static_cast<void>(step(x, y));
+  const auto before = net.kernel.value().to_vector<float>();
+  EXPECT_ERROR(step(x, tensor({0, 3}, {2})), kInvalidArgument, "3", "[0, 2]");
+  EXPECT_EQ(net.kernel.value().to_vector<float>(), before);
+  static_cast<void>(step(x, y));
+  EXPECT_NE(net.kernel.value().to_vector<float>(), before);
+}
+
+TEST_F(NnLosses, LogitsOfClassesThatCannotBe) {
+  if (session_.device().link() != nullptr) GTEST_SKIP() << "a product with 0 there";
+  const float none = -std::numeric_limits<float>::infinity();
+  const Tensor logits = tensor({none, 0.0f, 0.0f}, {1, 3}), label = tensor({1}, {1});
+  const Loss loss = [&](const Tensor& x) { return nn::softmax_cross_entropy(x, label); };
+  EXPECT_NEAR(loss(logits).item<float>(), std::log(2), 1e-6);
+  const auto slopes = grad(loss)(logits).to_vector<float>();
+  EXPECT_EQ(slopes[0], 0);
+  EXPECT_NEAR(slopes[1], -0.5, 1e-6);
+  EXPECT_NEAR(slopes[2], 0.5, 1e-6);
+  const Tensor impossible = tensor({0}, {1});
+  EXPECT_EQ(nn::softmax_cross_entropy(logits, impossible).item<float>(), -none);
 }
 
 }  // namespace
