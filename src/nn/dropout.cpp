@@ -2,6 +2,7 @@
 #include "ebb/nn/dropout.hpp"
 
 #include "ebb/ops/operators.hpp"
+#include "nn/draws.hpp"
 #include "nn/shapes.hpp"
 
 namespace ebb::nn {
@@ -15,8 +16,7 @@ Dropout::Dropout(double rate) : rate_(rate) {
 
 Tensor Dropout::operator()(const Tensor& x) {
   if (!training() || rate_ == 0) return x;
-  const Tensor drawn = ops::random_uniform(dims_of(x));
-  const Tensor kept = ops::greater_equal(drawn, ops::fill({}, rate_, DType::kFloat32));
+  const Tensor kept = draw_kept(dims_of(x), rate_);
   return x * (ops::cast(kept, x.dtype()) * (1 / (1 - rate_)));
 }
 

@@ -1,9 +1,12 @@
 #include "ebb/nn/training.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "ebb/grad/grad.hpp"
+#include "ebb/ops/session.hpp"
 #include "ebb/program/record.hpp"
+#include "nn/draws.hpp"
 
 namespace ebb::nn {
 namespace {
@@ -49,6 +52,8 @@ Tensor TrainingStep::checked_loss(const Tensor& x, const Tensor& y) const {
 }
 
 Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
+  std::optional<DrawsOfStep> draws;
+  if (is_seeded()) draws.emplace(*seed_);
   const auto both = value_and_grad(
       [this](const Tensor& inputs, const Tensor& labels) { return checked_loss(inputs, labels); },
       optimizer_.weights());
@@ -68,6 +73,7 @@ std::vector<Variable*> TrainingStep::variables() {
   add(model_.variables());
   add(optimizer_.weights());
   add(optimizer_.variables());
+  if (is_seeded()) all.push_back(seed_.get());
   return all;
 }
 
@@ -77,6 +83,7 @@ void TrainingStep::record_anew() {
       record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, variables(), options);
   recorded_without_labels_ =
       record([this](const Tensor& x) { return run(x, Tensor()); }, variables(), options);
+  seeded_ = is_seeded();
   learning_rate_ = optimizer_.learning_rate();
   mode_changes_ = Layer::mode_changes();
   modes_ = model_.modes();
@@ -84,7 +91,8 @@ void TrainingStep::record_anew() {
 
 // Layers are asked only where a mode has changed somewhere: most steps come after none.
 bool TrainingStep::is_recorded_so() {
-  if (!recorded_ || learning_rate_ != optimizer_.learning_rate()) return false;
+  if (!recorded_ || seeded_ != is_seeded()) return false;
+  if (learning_rate_ != optimizer_.learning_rate()) return false;
   const std::uint64_t changes = Layer::mode_changes();
   if (changes == mode_changes_) return true;
   if (modes_ != model_.modes()) return false;
@@ -92,10 +100,20 @@ bool TrainingStep::is_recorded_so() {
   return true;
 }
 
+void TrainingStep::take_seed() {
+  Tensor next = scalar(next_seed_of_step());
+  if (seed_ == nullptr) {
+    seed_ = std::make_unique<Variable>(std::move(next), "seed");
+  } else {
+    seed_->assign(std::move(next));
+  }
+}
+
 Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
   if (!x) {
     raise(ErrorKind::kInvalidArgument, "[nn::TrainingStep] no inputs were given, they are needed");
   }
+  if (is_seeded()) take_seed();
   if (!options_.record) {
     Scope scope("training step");
     return scope.keep(run(x, y));

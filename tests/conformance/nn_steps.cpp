@@ -1,6 +1,8 @@
 // What a TrainingStep trains, what it sees of the model between steps, and what it refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
 #include "support/expect_error.hpp"
@@ -145,6 +147,129 @@ TEST_F(NnSteps, TrainVariablesThatAreNotTheModels) {
     }
     EXPECT_EQ(values(net.body.kernel), body);
   }
+}
+
+// ---- the seed
+
+// Whether each number of a step's input got through its dropout.
+class Dropped {
+ public:
+  Dropped(std::int64_t count, double rate, bool recorded)
+      : x_(nn::ones({count})), dropout_(rate), step_(dropout_, sgd_, loss(), {.record = recorded}) {
+    dropout_.train();
+  }
+  // By the gradient that the update takes off the weight of each number.
+  std::vector<bool> next() {
+    weight_.assign(nn::zeros({x_.shape().dims()[0]}));
+    static_cast<void>(step_(x_));
+    std::vector<bool> kept;
+    for (const float each : values(weight_)) kept.push_back(each != 0);
+    return kept;
+  }
+
+ private:
+  nn::TrainingStep::Loss loss() {
+    return [this](const Tensor& x, const Tensor&) {
+      return ops::sum(dropout_(ops::multiply(x, weight_)), {0});
+    };
+  }
+
+  const Tensor x_;
+  Variable weight_{nn::zeros({x_.shape().dims()[0]}), "weight"};
+  nn::Dropout dropout_;
+  nn::Sgd sgd_{{&weight_}};
+  nn::TrainingStep step_;
+};
+
+double share_of(const std::vector<bool>& some) {
+  return static_cast<double>(std::ranges::count(some, true)) / static_cast<double>(some.size());
+}
+
+TEST_F(NnSteps, DropTheSameAfterTheSameSeed) {
+  std::vector<std::vector<bool>> first;
+  for (const bool recorded : {false, true, true}) {
+    nn::set_seed(41);
+    Dropped dropped(1000, 0.3, recorded);
+    std::vector<std::vector<bool>> all;
+    for (int i = 0; i < 6; ++i) all.push_back(dropped.next());
+    for (std::size_t i = 1; i < all.size(); ++i) EXPECT_NE(all[i], all[i - 1]);
+    if (first.empty()) first = all;
+    EXPECT_EQ(all, first) << recorded;
+  }
+  nn::set_seed(42);
+  EXPECT_NE(Dropped(1000, 0.3, true).next(), first[0]);
+}
+
+TEST_F(NnSteps, DropOtherwiseWithoutASeedAndFollowWhereItChanges) {
+  nn::set_seed(0);
+  Dropped one(1000, 0.3, true), other(1000, 0.3, true);
+  static_cast<void>(one.next());
+  EXPECT_NE(one.next(), one.next());
+  EXPECT_NE(one.next(), other.next());
+  nn::set_seed(41);
+  const std::vector<bool> seeded = one.next();
+  nn::set_seed(41);
+  EXPECT_EQ(one.next(), seeded);
+  nn::set_seed(0);
+  EXPECT_NE(one.next(), one.next());
+}
+
+// Independent of each other, of their neighbours and of the same places in other steps.
+TEST_F(NnSteps, DropSeededAsIfByChance) {
+  constexpr std::size_t kCount = 100000;
+  constexpr double kNear = 0.01;  // six deviations
+  for (const double rate : {0.1, 0.5, 0.9}) {
+    nn::set_seed(7);
+    Dropped dropped(kCount, rate, true);
+    std::vector<bool> before = dropped.next();
+    for (int step = 0; step < 4; ++step) {
+      const std::vector<bool> now = dropped.next();
+      EXPECT_NEAR(share_of(now), 1 - rate, kNear);
+      for (const std::size_t apart : {0UL, 1UL, 2UL, 64UL, 1024UL, 65536UL}) {
+        const std::vector<bool>& others = apart == 0 ? before : now;
+        std::vector<bool> both;
+        for (std::size_t i = 0; i < kCount; ++i) {
+          both.push_back(now[i] && others[(i + apart) % kCount]);
+        }
+        EXPECT_NEAR(share_of(both), (1 - rate) * (1 - rate), kNear) << rate << " " << apart;
+      }
+      before = now;
+    }
+  }
+}
+
+TEST_F(NnSteps, LayersDropEachOnTheirOwn) {
+  nn::Dropout a(0.5), b(0.5);
+  a.train();
+  b.train();
+  Variable weight(nn::zeros({2, 1000}), "weight");
+  nn::Sgd sgd({&weight});
+  nn::TrainingStep step(a, sgd, [&](const Tensor& x) {
+    const Tensor product = ops::multiply(x, weight);
+    const Tensor rows = ops::concat(
+        {a(ops::slice(product, {0, 0}, {1, 1000})), b(ops::slice(product, {1, 0}, {1, 1000}))});
+    return ops::sum(ops::reshape(rows, {-1}), {0});
+  });
+  static_cast<void>(step(nn::ones({2, 1000})));
+  const Numbers all = values(weight);
+  EXPECT_NE(Numbers(all.begin(), all.begin() + 1000), Numbers(all.begin() + 1000, all.end()));
+}
+
+TEST_F(NnSteps, DropTheSameWhereNobodyListens) {
+  nn::Dropout dropout(0.5);
+  dropout.train();
+  const auto drop = [&] { return values(dropout(nn::ones({100}))); };
+  nn::set_seed(7);
+  const Numbers first = drop();
+  EXPECT_NE(drop(), first);
+  nn::set_seed(7);
+  EXPECT_EQ(drop(), first);
+  nn::set_seed(7);
+  auto recorded = record([&](const Tensor& x) { return dropout(x); });
+  const Tensor x = nn::ones({100});
+  const Numbers once = values(recorded(x));
+  EXPECT_NE(values(recorded(x)), once);
+  EXPECT_NE(values(recorded(x)), values(recorded(x)));
 }
 
 // ---- with and without labels

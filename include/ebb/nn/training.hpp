@@ -19,6 +19,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -68,6 +69,7 @@ class TrainingStep {
   std::vector<Variable*> variables();
   bool is_recorded_so();
   void record_anew();
+  void take_seed();
 
   Layer& model_;
   Optimizer& optimizer_;
@@ -75,7 +77,9 @@ class TrainingStep {
   const TrainingOptions options_;
   std::function<Tensor(const Tensor&, const Tensor&)> recorded_;
   std::function<Tensor(const Tensor&)> recorded_without_labels_;
+  std::unique_ptr<Variable> seed_;  // of what layers draw; none before set_seed()
   // What a recording has in it.
+  bool seeded_ = false;
   double learning_rate_ = 0;
   std::vector<bool> modes_;
   std::uint64_t mode_changes_ = 0;  // when the modes were last found to be these
