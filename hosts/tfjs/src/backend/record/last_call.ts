@@ -7,12 +7,7 @@ import { type Form, formOf, isPlainObject, keyOf } from './values';
 interface Likeness {
   dtype: Tensor['dtype'];
   shape: readonly number[];
-  /** The first of the tensors that has the same data. */
-  like: number;
 }
-
-const firstLike = (tensors: readonly Tensor[], { dataId }: Tensor): number =>
-  tensors.findIndex((each) => each.dataId === dataId);
 
 export class LastCall {
   private readonly likenesses: Likeness[];
@@ -27,11 +22,7 @@ export class LastCall {
     private readonly form: Form,
     tensors: readonly Tensor[],
   ) {
-    this.likenesses = tensors.map((each) => ({
-      dtype: each.dtype,
-      shape: each.shape.slice(),
-      like: firstLike(tensors, each),
-    }));
+    this.likenesses = tensors.map(({ dtype, shape }) => ({ dtype, shape: shape.slice() }));
     this.hasStrings = tensors.some(({ dtype }) => dtype === 'string');
     this.whole = key;
   }
@@ -44,7 +35,7 @@ export class LastCall {
       more === undefined ? this.key : `${this.key} ${keyOf(formOf(more, []), [])}`);
   }
 
-  /** The tensors of a call that is like it; undefined: it is not, or it takes more to tell. */
+  /** The tensors of a call that is like it, each once; undefined: it is not, or it takes more to tell. */
   tensorsOf(backend: object, args: unknown[]): Tensor[] | undefined {
     const tensors: Tensor[] = [];
     return backend === this.backend && this.isLike(this.form, args, tensors) ? tensors : undefined;
@@ -53,7 +44,7 @@ export class LastCall {
   private isLike(form: Form, value: unknown, tensors: Tensor[]): boolean {
     switch (form.kind) {
       case 'tensor':
-        return this.isLikeTensor(value, tensors);
+        return this.isLikeTensor(form.at, value, tensors);
       case 'variable':
         return form.variable === value;
       case 'array':
@@ -90,16 +81,14 @@ export class LastCall {
     return at === names.length;
   }
 
-  private isLikeTensor(value: unknown, tensors: Tensor[]): boolean {
+  private isLikeTensor(at: number, value: unknown, tensors: Tensor[]): boolean {
+    if (at < tensors.length) return tensors[at] === value;
     if (!isTensor(value) || isVariable(value as Variable)) return false;
     const tensor = value as unknown as Tensor;
-    const then = this.likenesses[tensors.length] as Likeness;
+    if (tensors.includes(tensor)) return false;
+    const then = this.likenesses[at] as Likeness;
     tensors.push(tensor);
-    return (
-      tensor.dtype === then.dtype &&
-      sameShape(tensor.shape, then.shape) &&
-      firstLike(tensors, tensor) === then.like
-    );
+    return tensor.dtype === then.dtype && sameShape(tensor.shape, then.shape);
   }
 }
 

@@ -12,7 +12,7 @@ import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
 import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
-import { filled, type Form, formOf, identityOf, keyOf, withoutRepeats } from './values';
+import { filled, type Form, formOf, identityOf, keyOf } from './values';
 
 const MOST_PROGRAMS = 16;
 /** So many times a function may make variables, as optimizers do in their first step, before it is left alone. */
@@ -299,9 +299,8 @@ export class Recorded {
     result: unknown,
   ): void {
     const { runtime } = backend;
-    const found: Tensor[] = [];
-    const given = formOf(result, found);
-    const { form, tensors: outputs } = withoutRepeats(given, found);
+    const outputs: Tensor[] = [];
+    const resultForm = formOf(result, outputs);
     if (outputs.some(({ dataId }) => !isHere(backend, dataId))) {
       recording.refuse('a result is not on the backend');
     }
@@ -334,7 +333,7 @@ export class Recorded {
       inputs: tensors.map(({ shape }) => shape.slice()),
       noises: recording.noises,
       captured,
-      form,
+      form: resultForm,
       outputs: likes.slice(0, outputs.length),
       assigned,
       values: likes.slice(outputs.length),

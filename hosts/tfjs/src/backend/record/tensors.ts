@@ -108,13 +108,12 @@ export function likenessOf({ dtype, shape, dataId }: Tensor): Likeness {
 export function distinctNew(result: unknown, firstId: number): number {
   const tensors: Tensor[] = [];
   formOf(result, tensors);
-  return new Set(tensors.filter(({ id, isDisposed }) => id >= firstId && !isDisposed)).size;
+  return tensors.filter(({ id, isDisposed }) => id >= firstId && !isDisposed).length;
 }
 
 /** The result's tensors, each once, where all came with this id or later; otherwise none. */
 export function ownResults(result: unknown, firstId: number): Tensor[] {
   const tensors: Tensor[] = [];
   formOf(result, tensors);
-  const distinct = [...new Set(tensors)];
-  return distinctNew(result, firstId) === distinct.length ? distinct : [];
+  return distinctNew(result, firstId) === tensors.length ? tensors : [];
 }

@@ -23,7 +23,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 /**
- * Takes the tensors out, in their order, to the end of the list. Variables stay: they are the same in each call.
+ * Takes the tensors out, each once, in the order of their first places. Variables stay: they are the same in each call.
  * `around` has the arrays and objects that the value is within.
  */
 export function formOf(value: unknown, tensors: Tensor[], around = new Set<object>()): Form {
@@ -31,7 +31,8 @@ export function formOf(value: unknown, tensors: Tensor[], around = new Set<objec
   if (tensor !== undefined) {
     const own = tensor as unknown as Variable;
     if (isVariable(own)) return { kind: 'variable', variable: own };
-    return { kind: 'tensor', at: tensors.push(tensor) - 1 };
+    const known = tensors.indexOf(tensor);
+    return { kind: 'tensor', at: known >= 0 ? known : tensors.push(tensor) - 1 };
   }
   if (!Array.isArray(value) && !isPlainObject(value)) return { kind: 'plain', value };
   if (around.has(value)) {
@@ -92,19 +93,6 @@ export function filled(form: Form, tensors: readonly Tensor[]): unknown {
   }
 }
 
-/** Each tensor once, where it is in several places. */
-export function withoutRepeats(form: Form, tensors: Tensor[]): { form: Form; tensors: Tensor[] } {
-  const distinct = [...new Set(tensors)];
-  if (distinct.length === tensors.length) return { form, tensors };
-  const renumbered = (part: Form): Form => {
-    if (part.kind === 'tensor') {
-      return { kind: 'tensor', at: distinct.indexOf(tensors[part.at] as Tensor) };
-    }
-    return 'parts' in part ? { ...part, parts: part.parts.map(renumbered) } : part;
-  };
-  return { form: renumbered(form), tensors: distinct };
-}
-
 /** Numbers for objects and symbols, so that a key can tell them apart. */
 const identities = new WeakMap<object, number>();
 const symbols = new Map<symbol, number>();
@@ -141,13 +129,8 @@ function keyOfPlain(value: unknown): string {
   }
 }
 
-function keyOfTensor(tensor: Tensor, at: number, tensors: readonly Tensor[]): string {
-  const { dtype, shape, dataId } = tensor;
-  for (let i = 0; i < at; i++) {
-    if ((tensors[i] as Tensor).dataId === dataId) return `${dtype}[${shape.join()}]=${i}`;
-  }
-  return `${dtype}[${shape.join()}]`;
-}
+const keyOfTensor = ({ dtype, shape }: Tensor, at: number): string =>
+  `${dtype}[${shape.join()}]@${at}`;
 
 const keyOfName = (name: string): string => (/^\w+$/.test(name) ? name : JSON.stringify(name));
 
@@ -155,7 +138,7 @@ const keyOfName = (name: string): string => (/^\w+$/.test(name) ? name : JSON.st
 export function keyOf(form: Form, tensors: readonly Tensor[]): string {
   switch (form.kind) {
     case 'tensor':
-      return keyOfTensor(tensors[form.at] as Tensor, form.at, tensors);
+      return keyOfTensor(tensors[form.at] as Tensor, form.at);
     case 'variable':
       return `variable #${identityOf(form.variable)}`;
     case 'array':

@@ -1,0 +1,79 @@
+// Recorded functions that are given one tensor in several places: what they give is what the functions give.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ebb, leavesNothing, tf, values } from './backend_support.mjs';
+
+const square = (seed) => tf.randomNormal([2, 2], 0, 1, 'float32', seed);
+/** The values of all results, which end. */
+const valuesOf = (run) => {
+  const results = [run()].flat();
+  const all = results.map(values);
+  tf.dispose(results);
+  return all;
+};
+
+describe('a recorded function sees one tensor', () => {
+  leavesNothing();
+
+  const attention = (q, k, v) =>
+    tf
+      .matMul(tf.matMul(q, k, false, true).softmax(), v)
+      .square()
+      .sum();
+  const functions = {
+    'in two arguments': [(a, b) => tf.grad((z) => z.mul(b))(a), (x) => [x, x]],
+    'or two': [(a, b) => tf.grad((z) => z.mul(b))(a), (x, y) => [x, y]],
+    'or two over the same data': [(a, b) => tf.grad((z) => z.mul(b))(a), (x, y, c) => [x, c]],
+    'as query, key and value': [(q, k, v) => tf.grads(attention)([q, k, v]), (x) => [x, x, x]],
+    'as query and value': [(q, k, v) => tf.grads(attention)([q, k, v]), (x, y) => [x, y, x]],
+    'in structures': [
+      ({ a, list }, b) => tf.grad((z) => z.mul(list[1]).add(list[0]).mul(b))(a),
+      (x, y) => [{ a: x, list: [y, x] }, x],
+    ],
+    'as the same object': [
+      (a, { b }, c) => a.mul((a === b ? 1 : 0) + (a === c ? 10 : 0) + (b === c ? 100 : 0)),
+      (x, y) => [x, { b: y }, x],
+    ],
+  };
+  for (const [name, [fn, choose]] of Object.entries(functions)) {
+    test(name, () => {
+      const fast = ebb.record(fn);
+      for (let i = 0; i < 4; i++) {
+        const [x, y] = [square(i), square(i + 10)];
+        const clone = x.clone();
+        const given = choose(x, y, clone);
+        const exact = valuesOf(() => tf.tidy(() => fn(...given)));
+        valuesOf(() => fast(...given)).forEach((each, k) =>
+          each.forEach((value, at) => assert.ok(Math.abs(value - exact[k][at]) < 1e-5)),
+        );
+        tf.dispose([x, y, clone]);
+      }
+      assert.deepEqual([fast.info().recorded, fast.info().replayed], [1, 3]);
+      fast.dispose();
+    });
+  }
+
+  test('or two, from call to call', () => {
+    const fn = (a, b, list) => tf.grad((z) => z.mul(b).mul(list[0]))(a);
+    const fast = ebb.record(fn);
+    const [x, y] = [square(1), square(2)];
+    const calls = [
+      [x, x, [x]],
+      [x, x, [y]],
+      [x, y, [x]],
+      [x, y, [y]],
+      [y, x, [x]],
+    ];
+    for (let round = 0; round < 3; round++) {
+      for (const given of calls) {
+        assert.deepEqual(
+          valuesOf(() => fast(...given)),
+          valuesOf(() => tf.tidy(() => fn(...given))),
+        );
+      }
+    }
+    assert.equal(fast.info().recorded, 4);
+    tf.dispose([x, y]);
+    fast.dispose();
+  });
+});
