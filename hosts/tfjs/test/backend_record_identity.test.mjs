@@ -1,4 +1,5 @@
-// Recorded functions that are given one tensor in several places: what they give is what the functions give.
+// Recorded functions that are given one tensor in several places, or are methods of several objects: what they give is
+// what the functions give.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ebb, leavesNothing, tf, values } from './backend_support.mjs';
@@ -74,6 +75,57 @@ describe('a recorded function sees one tensor', () => {
     }
     assert.equal(fast.info().recorded, 4);
     tf.dispose([x, y]);
+    fast.dispose();
+  });
+});
+
+describe('a recorded method', () => {
+  leavesNothing();
+
+  const x = tf.keep(tf.tensor1d([1, 2]));
+  const variable = (value) => tf.tidy(() => tf.variable(tf.scalar(value)));
+
+  test('is that of its object', () => {
+    class Scaled {
+      constructor(value) {
+        this.w = variable(value);
+      }
+      forward(y) {
+        return y.mul(this.w);
+      }
+    }
+    const { forward } = Scaled.prototype;
+    Scaled.prototype.forward = ebb.record(forward);
+    const all = [2, 10, -1].map((value) => new Scaled(value));
+    for (let i = 0; i < 12; i++) {
+      const each = all[i < 6 ? i % 3 : Math.floor(i / 3) % 3];
+      assert.deepEqual(
+        valuesOf(() => each.forward(x)),
+        valuesOf(() => forward.call(each, x)),
+      );
+    }
+    const { recorded, replayed } = Scaled.prototype.forward.info();
+    assert.deepEqual([recorded, replayed], [3, 9]);
+    Scaled.prototype.forward.dispose();
+    tf.dispose(all.map(({ w }) => w));
+  });
+
+  test('tells an object from nothing, and values by what they are', () => {
+    const fn = function (y) {
+      return y.mul(typeof this === 'number' ? this : (this?.factor ?? 3));
+    };
+    const fast = ebb.record(fn);
+    const objects = [{ factor: 5 }, { factor: 5 }, Object.assign([], { factor: 7 })];
+    const receivers = [undefined, 4, 5, null, ...objects, new Float32Array(2)];
+    for (let i = 0; i < 2; i++) {
+      for (const receiver of receivers) {
+        assert.deepEqual(
+          valuesOf(() => fast.call(receiver, x)),
+          valuesOf(() => fn.call(receiver, x)),
+        );
+      }
+    }
+    assert.deepEqual([fast.info().recorded, fast.info().replayed], [8, 8]);
     fast.dispose();
   });
 });

@@ -1,8 +1,9 @@
 // What `ebb.record` does, where backend `ebb` is there.
 import { ofIsolate } from '../../host';
+import { recordedFunctions, type RecordedInfo } from './known';
 import { isModel, recordModel } from './models';
 import type { RecordOptions } from './options';
-import { recordedFunctions, type RecordedInfo, recordFunction } from './recorded';
+import { recordFunction } from './recorded';
 
 export type { RecordedInfo, RecordOptions };
 

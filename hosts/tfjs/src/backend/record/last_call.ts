@@ -17,7 +17,8 @@ export class LastCall {
   private whole: string;
 
   constructor(
-    readonly backend: object,
+    private readonly backend: object,
+    private readonly receiver: unknown,
     private readonly key: string,
     private readonly form: Form,
     tensors: readonly Tensor[],
@@ -36,9 +37,10 @@ export class LastCall {
   }
 
   /** The tensors of a call that is like it, each once; undefined: it is not, or it takes more to tell. */
-  tensorsOf(backend: object, args: unknown[]): Tensor[] | undefined {
+  tensorsOf(backend: object, receiver: unknown, args: unknown[]): Tensor[] | undefined {
+    if (backend !== this.backend || receiver !== this.receiver) return undefined;
     const tensors: Tensor[] = [];
-    return backend === this.backend && this.isLike(this.form, args, tensors) ? tensors : undefined;
+    return this.isLike(this.form, args, tensors) ? tensors : undefined;
   }
 
   private isLike(form: Form, value: unknown, tensors: Tensor[]): boolean {

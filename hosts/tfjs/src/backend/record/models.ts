@@ -1,6 +1,6 @@
 // `ebb.record(model)`: predict, trainOnBatch, fit and evaluate of a layers model, predict and execute of a graph model.
 import type { RecordOptions } from './options';
-import { recordFunction } from './recorded';
+import { type Handles, recordBound } from './recorded';
 import { identityOf } from './values';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- methods and fields that TensorFlow.js keeps private
@@ -34,7 +34,7 @@ function compiled(model: Model): () => string {
 }
 
 type Part = 'predict' | 'execute' | 'train' | 'test';
-type RecordedMethod = Method & { dispose(): void };
+type RecordedMethod = Method & Handles;
 
 /** The parts of a model, each one recorded function, also where the model within a sequential one is another later. */
 class RecordedModel {
@@ -77,7 +77,7 @@ class RecordedModel {
     if (recorded === undefined) {
       const now: Method = (...args) => this.own.get(part)?.(...args);
       const options = { ...this.options, name: `${this.name}.${part}`, key: this.keyOf(part) };
-      this.recorded.set(part, (recorded = recordFunction(now, options) as RecordedMethod));
+      this.recorded.set(part, (recorded = recordBound(now, options)));
     }
     return recorded;
   }

@@ -2,17 +2,16 @@
 import { engine, type Tensor } from '@tensorflow/tfjs-core';
 import type { Engine } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
-import { ofIsolate } from '../../host';
 import { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
-import type { Runtime } from '../runtime';
 import { OtherValues } from './guards';
+import { allReused, makeKnown, Programs, type RecordedInfo } from './known';
 import { LastCall } from './last_call';
 import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
 import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
-import { filled, type Form, formOf, identityOf, keyOf } from './values';
+import { filled, type Form, formOf, identityOf, keyOf, keyOfReceiver } from './values';
 
 const MOST_PROGRAMS = 16;
 /** So many times a function may make variables, as optimizers do in their first step, before it is left alone. */
@@ -23,38 +22,6 @@ type Fn = (...args: any[]) => any;
 
 /** How the calls with one key are done. */
 type Way = RecordedProgram[] | { eager: string } | { beginnings: number };
-
-/** What a report says of a function. */
-export interface RecordedInfo {
-  name: string;
-  calls: number;
-  /** Calls that were one call of the core. */
-  replayed: number;
-  /** Times that it was recorded. */
-  recorded: number;
-  programs: number;
-  /** Operations of all of them. */
-  operations: number;
-  /** Why it was recorded again or run by TensorFlow.js, and how often. */
-  reasons: Record<string, number>;
-}
-
-/** Everything native that belongs to a function, apart from it: it is freed when the function is gone. */
-class Programs {
-  private readonly all = new Map<number, Runtime>();
-  add(program: number, runtime: Runtime): void {
-    this.all.set(program, runtime);
-  }
-  free(program: number): void {
-    this.all.get(program)?.programFree(program);
-    this.all.delete(program);
-  }
-  freeAll(): void {
-    for (const program of [...this.all.keys()]) this.free(program);
-  }
-}
-
-const dropped = new FinalizationRegistry<Programs>((programs) => programs.freeAll());
 
 export class Recorded {
   readonly programs = new Programs();
@@ -77,7 +44,7 @@ export class Recorded {
     this.most = options.cache ?? MOST_PROGRAMS;
     this.flags = flagsOf(options);
     this.guarded = options.guards === true;
-    dropped.register(this, this.programs);
+    makeKnown(this);
   }
 
   info(): RecordedInfo {
@@ -115,7 +82,7 @@ export class Recorded {
     const without = this.whyEager(backend);
     if (without !== '') return this.eager(receiver, args, without);
     const own = backend as EbbBackend;
-    const tensors = this.last?.tensorsOf(own, args) ?? this.learn(own, args);
+    const tensors = this.last?.tensorsOf(own, receiver, args) ?? this.learn(own, receiver, args);
     const last = this.last as LastCall;
     if (last.hasStrings) {
       return this.eager(receiver, args, 'it was given a tensor of strings');
@@ -143,11 +110,11 @@ export class Recorded {
   }
 
   /** The tensors of a call that is not like the last. */
-  private learn(backend: EbbBackend, args: unknown[]): Tensor[] {
+  private learn(backend: EbbBackend, receiver: unknown, args: unknown[]): Tensor[] {
     const tensors: Tensor[] = [];
     const form = formOf(args, tensors);
-    const key = `${identityOf(backend)} ${keyOf(form, tensors)}`;
-    this.last = new LastCall(backend, key, form, tensors);
+    const key = `${identityOf(backend)} ${keyOfReceiver(receiver)} ${keyOf(form, tensors)}`;
+    this.last = new LastCall(backend, receiver, key, form, tensors);
     return tensors;
   }
 
@@ -250,8 +217,7 @@ export class Recorded {
       // also where that is the same tensor in this call.
       const own = tensors.map((tensor) => aliasOf(backend, tensor));
       const handles = own.map(({ dataId }) => (dataId as EbbData).handle);
-      const reused = [...recordedNow()].flatMap((each) => each.reused());
-      recording = new Recording(backend, this.name, handles, this.flags, this.guarded, reused);
+      recording = new Recording(backend, this.name, handles, this.flags, this.guarded, allReused());
       result = this.fn.apply(receiver, filled(form, own) as unknown[]) as unknown;
       recording.stop();
       this.checkResult(result);
@@ -375,31 +341,26 @@ export class Recorded {
   }
 }
 
-/** All recorded functions of the isolate that are still there. */
-const known = (): Set<WeakRef<Recorded>> => ofIsolate('recorded', () => new Set());
-
-function* recordedNow(): Iterable<Recorded> {
-  const all = known();
-  for (const reference of all) {
-    const recorded = reference.deref();
-    if (recorded === undefined) all.delete(reference);
-    else yield recorded;
-  }
-}
-
-export function recordedFunctions(): RecordedInfo[] {
-  return Array.from(recordedNow(), (each) => each.info());
-}
-
 /** A function that does what fn does: at first through TensorFlow.js, then by one call of the core. */
 export function recordFunction<F extends Fn>(fn: F, options: RecordOptions = {}): F {
   const recorded = new Recorded(fn, options);
-  known().add(new WeakRef(recorded));
   const call = function (this: unknown, ...args: unknown[]): unknown {
     return recorded.call(this, args);
   };
-  return Object.assign(call, {
-    info: () => recorded.info(),
-    dispose: () => recorded.dispose(),
-  }) as unknown as F;
+  return withHandles(call, recorded) as unknown as F;
 }
+
+/** The same where fn makes nothing of `this`. */
+export function recordBound(fn: Fn, options: RecordOptions): Fn & Handles {
+  const recorded = new Recorded(fn, options);
+  return withHandles((...args: unknown[]) => recorded.call(undefined, args), recorded);
+}
+
+/** What a recorded function has of its own. */
+export interface Handles {
+  info(): RecordedInfo;
+  dispose(): void;
+}
+
+const withHandles = (call: Fn, recorded: Recorded): Fn & Handles =>
+  Object.assign(call, { info: () => recorded.info(), dispose: () => recorded.dispose() });

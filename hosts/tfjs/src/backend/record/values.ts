@@ -129,6 +129,12 @@ function keyOfPlain(value: unknown): string {
   }
 }
 
+/** Of `this`: an object is the same where it is the same object, whatever it has inside. */
+export const keyOfReceiver = (receiver: unknown): string =>
+  typeof receiver === 'object' && receiver !== null
+    ? `#${identityOf(receiver)}`
+    : keyOfPlain(receiver);
+
 const keyOfTensor = ({ dtype, shape }: Tensor, at: number): string =>
   `${dtype}[${shape.join()}]@${at}`;
 
