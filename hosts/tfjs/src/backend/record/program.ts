@@ -5,6 +5,7 @@ import { EbbError } from '../../errors';
 import type { EbbBackend } from '../backend';
 import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
+import type { Circumstances } from './circumstances';
 import type { Guards } from './guards';
 import type { Captured } from './recording';
 import { moveTo, tensorOver } from './tensors';
@@ -28,6 +29,7 @@ export interface Parts {
   assigned: Variable[];
   values: Likeness[];
   optimizers: Optimizer[];
+  circumstances: Circumstances;
   guards: Guards;
   /** Of what was looked at. */
   looks: Likeness[];
@@ -35,13 +37,6 @@ export interface Parts {
   reuse: boolean;
   /** The core may write over what an optimizer updates. */
   overwrites: boolean;
-}
-
-/** An optimizer's numbers and switches, which are in the program as they were. */
-function settingsOf(optimizer: Optimizer): Map<string, unknown> {
-  const isSetting = ([name, value]: [string, unknown]): boolean =>
-    name !== 'iterations_' && (typeof value === 'number' || typeof value === 'boolean');
-  return new Map(Object.entries(optimizer).filter(isSetting));
 }
 
 function isAlive({ owner }: Captured): boolean {
@@ -54,7 +49,6 @@ function nameOf(owner: Captured['owner']): string {
 }
 
 export class RecordedProgram {
-  private readonly settings: Map<Optimizer, Map<string, unknown>>;
   private readonly assigned: Set<Variable>;
   /** What a run makes, in the order of the core. */
   private readonly made: Likeness[];
@@ -68,18 +62,11 @@ export class RecordedProgram {
   ) {
     this.assigned = new Set(parts.assigned);
     this.made = [...parts.outputs, ...parts.values, ...parts.looks];
-    this.settings = new Map(parts.optimizers.map((each) => [each, settingsOf(each)]));
   }
 
   /** Why it is not what the function would do now; empty: it is. */
   outdated(): string {
-    for (const [optimizer, then] of this.settings) {
-      const now = optimizer as unknown as Record<string, unknown>;
-      for (const [name, value] of then) {
-        if (!Object.is(now[name], value)) return `${name} of an optimizer changed`;
-      }
-    }
-    return '';
+    return this.parts.circumstances.difference();
   }
 
   /** Whether everything that it was recorded with is still there. */

@@ -1,9 +1,10 @@
 // `ebb.record(fn)`: a function that remembers what fn did.
-import { engine, type Tensor } from '@tensorflow/tfjs-core';
+import { engine, type Tensor, type Variable } from '@tensorflow/tfjs-core';
 import type { Engine } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
 import { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
+import { Circumstances } from './circumstances';
 import { OtherValues } from './guards';
 import { allReused, makeKnown, Programs, type RecordedInfo } from './known';
 import { LastCall } from './last_call';
@@ -90,7 +91,7 @@ export class Recorded {
     const key = last.keyWith(this.options.key?.());
     const way = this.ways.get(key);
     if (Array.isArray(way)) {
-      const why = way.reduce((found, program) => found || program.outdated(), '');
+      const why = whyOutdated(way);
       const done = why === '' ? this.replay(way, key, tensors, receiver, args) : undefined;
       if (done !== undefined) return done.result;
       if (why !== '') this.forget(key);
@@ -281,6 +282,8 @@ export class Recorded {
     }
     const assigned = recording.assigned();
     const guards = recording.guards();
+    const optimizers = [...recording.optimizers];
+    const variables = recording.variables() as unknown as Variable[];
     const likes = [...outputs, ...(assigned as unknown as Tensor[])].map(likenessOf);
     const looks = recording.looks.map(({ dtype, shape }) => ({ dtype, shape, native: shape }));
     const handles = [...outputs, ...assigned].map(({ dataId }) => (dataId as EbbData).handle);
@@ -303,11 +306,12 @@ export class Recorded {
       outputs: likes.slice(0, outputs.length),
       assigned,
       values: likes.slice(outputs.length),
-      optimizers: [...recording.optimizers],
+      optimizers,
+      circumstances: new Circumstances(optimizers, variables),
       guards,
       looks,
       reuse: this.options.reuse === true,
-      overwrites: recording.optimizers.size > 0 && mayOverwrite(this.options),
+      overwrites: optimizers.length > 0 && mayOverwrite(this.options),
     });
     const way = this.ways.get(key);
     if (Array.isArray(way)) this.addTo(way, program);
@@ -339,6 +343,15 @@ export class Recorded {
     this.ways.delete(key);
     this.remember(key, { beginnings });
   }
+}
+
+/** Why they are not what the function would do now; empty: they are. */
+function whyOutdated(programs: readonly RecordedProgram[]): string {
+  for (let i = 0; i < programs.length; i++) {
+    const why = (programs[i] as RecordedProgram).outdated();
+    if (why !== '') return why;
+  }
+  return '';
 }
 
 /** A function that does what fn does: at first through TensorFlow.js, then by one call of the core. */

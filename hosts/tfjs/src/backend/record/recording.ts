@@ -161,6 +161,12 @@ export class Recording implements Listener {
     return old.filter((each) => this.before.get(each) !== each.dataId);
   }
 
+  /** Those that it used or assigned to, also where the program does not need their values. */
+  variables(): Variable[] {
+    const owners = Array.from(this.seen.values(), ({ owner }) => owner as Variable);
+    return [...new Set([...owners.filter(isVariable), ...this.assigned()])];
+  }
+
   /** How many variables there are more. */
   madeVariables(): number {
     return allVariables().length - this.before.size;

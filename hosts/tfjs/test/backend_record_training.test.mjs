@@ -1,0 +1,95 @@
+// Recorded steps of training where something about their optimizer or their variables changes from call to call: what they
+// do is what the functions do.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ebb, leavesNothing, tf, values } from './backend_support.mjs';
+
+const variable = (value) => tf.tidy(() => tf.variable(tf.tensor1d([value, -value])));
+
+/** Runs both with and without a recorded step, and compares what they give; `reasons` are those of the recorded one. */
+async function compares(world, reasons) {
+  const outcomes = [];
+  for (const isRecorded of [false, true]) {
+    const { step, run, held } = world();
+    const fast = isRecorded ? ebb.record(step) : () => tf.tidy(step);
+    outcomes.push(await run(() => tf.dispose(fast())));
+    if (isRecorded) {
+      assert.deepEqual(Object.keys(fast.info().reasons), reasons);
+      assert.ok(fast.info().replayed > 3, JSON.stringify(fast.info()));
+      fast.dispose();
+    }
+    held.forEach((each) => each.dispose());
+  }
+  assert.deepEqual(outcomes[1], outcomes[0]);
+}
+
+const BEGAN = 'it made variables, as first steps of optimizers do';
+
+describe('a recorded step', () => {
+  leavesNothing();
+
+  const FROZEN = 'trainable of a variable changed';
+  for (const listed of [true, false]) {
+    test(`leaves alone what is frozen later, variables ${listed ? 'listed' : 'not listed'}`, () =>
+      compares(() => {
+        const [v, w] = [variable(1), variable(2)];
+        const optimizer = tf.train.sgd(0.1);
+        const loss = () => v.square().sum().add(w.square().sum());
+        return {
+          held: [v, w, optimizer],
+          step: () => optimizer.minimize(loss, true, listed ? [v, w] : undefined),
+          run: (step) => {
+            const all = [];
+            for (let i = 0; i < 12; i++) {
+              w.trainable = i < 3 || i > 7;
+              step();
+              all.push(values(v), values(w));
+            }
+            return all;
+          },
+        };
+      }, [FROZEN]));
+  }
+
+  test('trains what was frozen at first, also where nothing else needs its values', () =>
+    compares(() => {
+      const [v, w] = [variable(1), variable(2)];
+      w.trainable = false;
+      const optimizer = tf.train.sgd(0.1);
+      const loss = () => v.square().sum().add(w.square().sum());
+      return {
+        held: [v, w, optimizer],
+        step: () => optimizer.minimize(loss, false, [v, w]),
+        run: (step) => {
+          for (let i = 0; i < 4; i++) step();
+          w.trainable = true;
+          for (let i = 0; i < 4; i++) step();
+          return [values(v), values(w)];
+        },
+      };
+    }, [FROZEN]));
+
+  test('of a model leaves frozen layers alone', async () => {
+    const outcomes = [];
+    for (const isRecorded of [false, true]) {
+      const dense = (more) => tf.layers.dense({ units: 2, kernelInitializer: 'ones', ...more });
+      const model = tf.sequential({ layers: [dense({ inputShape: [2] }), dense({})] });
+      const optimizer = tf.train.adam(0.05);
+      model.compile({ optimizer, loss: 'meanSquaredError' });
+      if (isRecorded) ebb.record(model, { name: 'freezing' });
+      const [x, y] = [tf.ones([3, 2]), tf.zeros([3, 2])];
+      for (let i = 0; i < 12; i++) {
+        model.layers[0].trainable = i % 8 < 4;
+        await model.trainOnBatch(x, y);
+      }
+      outcomes.push(model.getWeights().map(values));
+      tf.dispose([x, y]);
+      model.dispose();
+      optimizer.dispose();
+    }
+    assert.deepEqual(outcomes[1], outcomes[0]);
+    const { recorded } = ebb.report({ json: true });
+    const { reasons } = recorded.find(({ name }) => name === 'freezing.train');
+    assert.deepEqual(reasons, { [BEGAN]: 1, [FROZEN]: 2 });
+  });
+});
