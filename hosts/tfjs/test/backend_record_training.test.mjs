@@ -93,3 +93,110 @@ describe('a recorded step', () => {
     assert.deepEqual(reasons, { [BEGAN]: 1, [FROZEN]: 2 });
   });
 });
+
+const OPTIMIZERS = {
+  sgd: () => tf.train.sgd(0.1),
+  momentum: () => tf.train.momentum(0.1, 0.9),
+  adagrad: () => tf.train.adagrad(0.1),
+  adadelta: () => tf.train.adadelta(0.1),
+  adam: () => tf.train.adam(0.01),
+  adamax: () => tf.train.adamax(0.01),
+  rmsprop: () => tf.train.rmsprop(0.01, 0.9, 0.5),
+  'centered rmsprop': () => tf.train.rmsprop(0.01, 0.9, 0.5, undefined, true),
+};
+
+/** A world with one optimizer that steps down to zero. */
+const steps = (make, run) => {
+  const w = variable(1.5);
+  const optimizer = make();
+  const held = [w, optimizer];
+  if ('m' in optimizer) held.push({ dispose: () => optimizer.c.dispose() }); // TensorFlow.js leaves it
+  return {
+    held,
+    step: () => optimizer.minimize(() => w.square().sum(), true, [w]),
+    run: (step) => run(step, optimizer, w),
+  };
+};
+const many = (step, times = 4) => {
+  for (let i = 0; i < times; i++) step();
+};
+
+describe('a recorded step goes on with an optimizer', () => {
+  leavesNothing();
+  for (const [name, make] of Object.entries(OPTIMIZERS)) {
+    const begins = name === 'sgd' ? [] : [BEGAN];
+    const setsWeights = name !== 'sgd' && name !== 'adamax';
+
+    if (setsWeights) {
+      test(`${name} that was given other weights`, () =>
+        compares(() => {
+          const old = [];
+          const world = steps(make, async (step, optimizer, w) => {
+            many(step);
+            const weights = await optimizer.getWeights();
+            const saved = weights.map((each) => ({ ...each, tensor: each.tensor.clone() }));
+            old.push(...weights.map(({ tensor }) => tensor), ...saved.map((each) => each.tensor));
+            many(step, 3);
+            await optimizer.setWeights(saved);
+            const before = values(w);
+            many(step, 5);
+            return [before, values(w), optimizer.iterations];
+          });
+          world.held.push({ dispose: () => tf.dispose(old) });
+          return world;
+        }, [...begins, 'variables of an optimizer are others']));
+
+      test(`${name} that was given other weights and disposed of: it throws, as the function does`, async () => {
+        for (const isRecorded of [false, true]) {
+          const { step, held } = steps(make, () => {});
+          const [w, optimizer, ...rest] = held;
+          const fast = isRecorded ? ebb.record(step) : () => tf.tidy(step);
+          const call = () => tf.dispose(fast());
+          many(call);
+          const weights = await optimizer.getWeights();
+          await optimizer.setWeights(weights);
+          call();
+          optimizer.dispose();
+          for (let i = 0; i < 2; i++) assert.throws(call, /disposed/);
+          tf.dispose(weights.map(({ tensor }) => tensor));
+          rest.forEach((each) => each.dispose());
+          w.dispose();
+          if (isRecorded) fast.dispose();
+        }
+      });
+    }
+
+    const hasScalars = name === 'sgd' || name === 'momentum';
+    const setRate = (optimizer, rate) =>
+      hasScalars ? optimizer.setLearningRate(rate) : (optimizer.learningRate = rate);
+    test(`${name} whose rate is set, to another or to what it is`, () =>
+      compares(
+        () =>
+          steps(make, (step, optimizer, w) => {
+            const all = [];
+            for (const rate of [0.1, 0.1, 0.02, 0.02, 0.02, 0.1]) {
+              setRate(optimizer, rate);
+              many(step, 2);
+              all.push(values(w));
+            }
+            return all;
+          }),
+        [...begins, 'learningRate of an optimizer changed'],
+      ));
+
+    if (hasScalars) {
+      test(`${name} whose rate is set to what it is: it is not recorded again`, () =>
+        compares(
+          () =>
+            steps(make, (step, optimizer, w) => {
+              for (let i = 0; i < 8; i++) {
+                optimizer.setLearningRate(0.1);
+                step();
+              }
+              return values(w);
+            }),
+          begins,
+        ));
+    }
+  }
+});

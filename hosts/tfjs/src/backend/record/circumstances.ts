@@ -1,22 +1,78 @@
 // What a function depends on beside what it is given and the values of tensors: a recording holds while it is the same.
-import type { Optimizer, Variable } from '@tensorflow/tfjs-core';
+import type { Optimizer, Tensor, Variable } from '@tensorflow/tfjs-core';
+import { isTensor, isVariable, type Tensor as Owner } from '../../engine/tfjs';
+import type { Captured } from './recording';
 
 /** A field as it was, and what is said where it is not. */
 interface Field {
-  of: Record<string, unknown>;
+  of: Fields;
   name: string;
   value: unknown;
   why: string;
 }
 
+type Fields = Record<string, unknown>;
+const fieldsOf = (optimizer: Optimizer): Fields => optimizer as unknown as Fields;
+
+/** A tensor that is no variable. */
+const isScalar = (value: unknown): value is Tensor =>
+  isTensor(value) && !isVariable(value as Owner);
+
+const isOwnVariable = (value: unknown): boolean => isTensor(value) && isVariable(value as Owner);
+
 /** An optimizer's numbers and switches, which are in the program as they were. */
-function settingsOf(optimizer: Optimizer): Field[] {
-  const of = optimizer as unknown as Record<string, unknown>;
+function settingsOf(of: Fields): Field[] {
   const isSetting = ([name, value]: [string, unknown]): boolean =>
     name !== 'iterations_' && (typeof value === 'number' || typeof value === 'boolean');
   return Object.entries(of)
     .filter(isSetting)
     .map(([name, value]) => ({ of, name, value, why: `${name} of an optimizer changed` }));
+}
+
+/** What it keeps for each variable, and from step to step: `setWeights` makes others. */
+function statesOf(of: Fields): Field[] {
+  const why = 'variables of an optimizer are others';
+  const states: Field[] = [];
+  const add = (fields: Fields, name: string): void => {
+    states.push({ of: fields, name, value: fields[name], why });
+  };
+  for (const [name, value] of Object.entries(of)) {
+    if (isOwnVariable(value)) add(of, name);
+    if (!Array.isArray(value)) continue;
+    add(of, name);
+    (value as Array<Fields | null | undefined>).forEach((kept, i) => {
+      if (!isOwnVariable(kept?.variable)) return;
+      add(value as unknown as Fields, String(i));
+      add(kept as Fields, 'variable');
+    });
+  }
+  return states;
+}
+
+/** A scalar of an optimizer: `setLearningRate` of some makes another, also of the same number. */
+class ScalarOfOptimizer {
+  readonly isDisposed = undefined;
+  constructor(
+    private readonly of: Fields,
+    private readonly name: string,
+  ) {}
+  get dataId(): object {
+    return (this.of[this.name] as Tensor).dataId;
+  }
+}
+
+/** The same tensors, but each scalar of an optimizer is the one that it has at the time. */
+export function followed(captured: Captured[], optimizers: readonly Optimizer[]): Captured[] {
+  const scalars = new Map<object, ScalarOfOptimizer>();
+  for (const of of optimizers.map(fieldsOf)) {
+    for (const [name, value] of Object.entries(of)) {
+      if (isScalar(value)) scalars.set(value.dataId, new ScalarOfOptimizer(of, name));
+    }
+  }
+  return captured.map((each) => ({
+    ...each,
+    owner: scalars.get(each.owner.dataId) ?? each.owner,
+  }));
 }
 
 export class Circumstances {
@@ -27,7 +83,7 @@ export class Circumstances {
     optimizers: readonly Optimizer[],
     private readonly variables: readonly Variable[],
   ) {
-    this.fields = optimizers.flatMap(settingsOf);
+    this.fields = optimizers.map(fieldsOf).flatMap((of) => [...settingsOf(of), ...statesOf(of)]);
     this.trainable = variables.map(({ trainable }) => trainable);
   }
 

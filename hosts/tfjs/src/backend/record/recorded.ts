@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
 import { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
-import { Circumstances } from './circumstances';
+import { Circumstances, followed } from './circumstances';
 import { OtherValues } from './guards';
 import { allReused, makeKnown, Programs, type RecordedInfo } from './known';
 import { LastCall } from './last_call';
@@ -301,7 +301,7 @@ export class Recorded {
       steps,
       inputs: tensors.map(({ shape }) => shape.slice()),
       noises: recording.noises,
-      captured,
+      captured: followed(captured, optimizers),
       form: resultForm,
       outputs: likes.slice(0, outputs.length),
       assigned,
