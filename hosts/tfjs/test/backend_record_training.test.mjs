@@ -200,3 +200,21 @@ describe('a recorded step goes on with an optimizer', () => {
     }
   }
 });
+
+test('several steps in one call are counted, each by its optimizer', () =>
+  compares(() => {
+    const [v, w] = [variable(1), variable(2)];
+    const [often, once] = [tf.train.sgd(0.1), tf.train.adam(0.1)];
+    const loss = () => v.square().sum().add(w.square().sum());
+    return {
+      held: [v, w, often, once],
+      step: () => {
+        for (let i = 0; i < 3; i++) often.minimize(loss, false, [v]);
+        return once.minimize(loss, true, [w]);
+      },
+      run: (step) => {
+        many(step, 7);
+        return [often.iterations, once.iterations, values(v), values(w)];
+      },
+    };
+  }, [BEGAN]));

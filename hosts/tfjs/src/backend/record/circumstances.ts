@@ -14,6 +14,24 @@ interface Field {
 type Fields = Record<string, unknown>;
 const fieldsOf = (optimizer: Optimizer): Fields => optimizer as unknown as Fields;
 
+/** Steps that optimizers counted. */
+export class Steps {
+  private readonly counts = new Map<Optimizer, number>();
+  add(optimizer: Optimizer): void {
+    this.counts.set(optimizer, (this.counts.get(optimizer) ?? 0) + 1);
+  }
+  get optimizers(): Optimizer[] {
+    return [...this.counts.keys()];
+  }
+  /** The same optimizers count as many once more. */
+  countAgain(): void {
+    for (const [optimizer, count] of this.counts) {
+      const counter = optimizer as unknown as { incrementIterations(): void };
+      for (let i = 0; i < count; i++) counter.incrementIterations();
+    }
+  }
+}
+
 /** A tensor that is no variable. */
 const isScalar = (value: unknown): value is Tensor =>
   isTensor(value) && !isVariable(value as Owner);

@@ -1,11 +1,11 @@
 // What a function did when it was recorded, to be run again by one call of the core.
-import { engine, type Optimizer, type Tensor, type TensorInfo } from '@tensorflow/tfjs-core';
+import { engine, type Tensor, type TensorInfo } from '@tensorflow/tfjs-core';
 import { bytesOf, isVariable, type Tensor as Owner, type Variable } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
 import type { EbbBackend } from '../backend';
 import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
-import type { Circumstances } from './circumstances';
+import type { Circumstances, Steps } from './circumstances';
 import type { Guards } from './guards';
 import type { Captured } from './recording';
 import { moveTo, tensorOver } from './tensors';
@@ -28,7 +28,8 @@ export interface Parts {
   outputs: Likeness[];
   assigned: Variable[];
   values: Likeness[];
-  optimizers: Optimizer[];
+  /** What optimizers counted. */
+  counted: Steps;
   circumstances: Circumstances;
   guards: Guards;
   /** Of what was looked at. */
@@ -186,7 +187,7 @@ export class RecordedProgram {
       if (overwrites) this.assignIfPossible(assigned[at] as Variable, handles, i, tensors);
       else this.undo(handles, tensors, i);
     }
-    if (overwrites) this.countStep();
+    if (overwrites) this.parts.counted.countAgain();
   }
 
   private assignIfPossible(
@@ -295,13 +296,7 @@ export class RecordedProgram {
       const i = outputs.length + at;
       this.assign(assigned[at] as Variable, handles, i, tensors[i]);
     }
-    this.countStep();
-  }
-
-  private countStep(): void {
-    for (const optimizer of this.parts.optimizers) {
-      (optimizer as unknown as { incrementIterations(): void }).incrementIterations();
-    }
+    this.parts.counted.countAgain();
   }
 
   /** The owner's data gets the new tensor in place of its own, where nobody else sees it. */

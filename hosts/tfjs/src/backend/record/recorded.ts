@@ -282,7 +282,7 @@ export class Recorded {
     }
     const assigned = recording.assigned();
     const guards = recording.guards();
-    const optimizers = [...recording.optimizers];
+    const { optimizers } = recording.optimizers;
     const variables = recording.variables() as unknown as Variable[];
     const likes = [...outputs, ...(assigned as unknown as Tensor[])].map(likenessOf);
     const looks = recording.looks.map(({ dtype, shape }) => ({ dtype, shape, native: shape }));
@@ -306,7 +306,7 @@ export class Recorded {
       outputs: likes.slice(0, outputs.length),
       assigned,
       values: likes.slice(outputs.length),
-      optimizers,
+      counted: recording.optimizers,
       circumstances: new Circumstances(optimizers, variables),
       guards,
       looks,

@@ -1,11 +1,12 @@
 // One call of a function that is being recorded: what the backend tells of it, and what cannot be recorded.
-import type { Optimizer, TensorInfo } from '@tensorflow/tfjs-core';
+import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { type DataId, isVariable, type Tensor, type Variable } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
 import type { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
 import { runOp } from '../recipe';
 import type { Listener } from '../runtime';
+import { Steps } from './circumstances';
 import { Guards, valuesOf } from './guards';
 import { deepStack, userLine } from './lines';
 import { SteadyValues } from './steady';
@@ -36,7 +37,8 @@ export class Recording implements Listener {
   refusal = '';
   /** Shapes of the uniform random numbers that each run needs anew. */
   readonly noises: number[][] = [];
-  readonly optimizers = new Set<Optimizer>();
+  /** Steps of optimizers. */
+  readonly optimizers = new Steps();
   /** What the function looked at, as the program's own tensors; until dropLooks(). */
   readonly looks: EbbData[] = [];
   private readonly seen = new Map<number, Captured>();
