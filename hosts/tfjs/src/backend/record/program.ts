@@ -26,6 +26,8 @@ export interface Parts {
   captured: Captured[];
   form: Form;
   outputs: Likeness[];
+  /** Which of them are kept (`tf.keep`). */
+  kept: number[];
   assigned: Variable[];
   values: Likeness[];
   /** What optimizers counted. */
@@ -224,13 +226,14 @@ export class RecordedProgram {
     handles: readonly number[],
     tensors: ReadonlyArray<Tensor | undefined>,
   ): Tensor[] {
-    const { outputs, reuse } = this.parts;
+    const { outputs, reuse, kept } = this.parts;
     if (this.isReused()) {
       this.reused.forEach((tensor, i) => this.assign(tensor, handles, i, tensors[i]));
       return this.reused;
     }
     const results = tensors.slice(0, outputs.length) as Tensor[];
     if (reuse) this.keep(results);
+    for (let i = 0; i < kept.length; i++) engine().keep(results[kept[i] as number] as Tensor);
     return results;
   }
 

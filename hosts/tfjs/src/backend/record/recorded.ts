@@ -1,7 +1,6 @@
 // `ebb.record(fn)`: a function that remembers what fn did.
 import { engine, type Tensor, type Variable } from '@tensorflow/tfjs-core';
 import type { Engine } from '../../engine/tfjs';
-import { EbbError } from '../../errors';
 import { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
 import { Circumstances, followed } from './circumstances';
@@ -11,6 +10,7 @@ import { LastCall } from './last_call';
 import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
+import { formOfResult, keptOf } from './results';
 import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
 import { filled, type Form, formOf, identityOf, keyOf, keyOfReceiver } from './values';
 
@@ -20,6 +20,14 @@ const MOST_BEGINNINGS = 3;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any function
 type Fn = (...args: any[]) => any;
+
+/** What the recorded call returned. */
+interface Result {
+  form: Form;
+  outputs: readonly Tensor[];
+  /** Which of these it kept. */
+  kept: number[];
+}
 
 /** How the calls with one key are done. */
 type Way = RecordedProgram[] | { eager: string } | { beginnings: number };
@@ -221,13 +229,18 @@ export class Recorded {
       recording = new Recording(backend, this.name, handles, this.flags, this.guarded, allReused());
       result = this.fn.apply(receiver, filled(form, own) as unknown[]) as unknown;
       recording.stop();
-      this.checkResult(result);
+      const outputs: Tensor[] = [];
+      const resultForm = formOfResult(this.name, result, outputs);
       own.forEach((alias, i) => {
         if (!alias.isDisposed) return;
         recording?.refuse('it disposes what it is given');
         tensors[i]?.dispose();
       });
-      this.finish(recording, backend, key, tensors, result);
+      this.finish(recording, backend, key, tensors, {
+        form: resultForm,
+        outputs,
+        kept: keptOf(outputs, firstId),
+      });
     } catch (error) {
       recording?.stop();
       recording?.dropLooks();
@@ -250,24 +263,14 @@ export class Recorded {
     return result;
   }
 
-  private checkResult(result: unknown): void {
-    if (typeof (result as { then?: unknown } | null | undefined)?.then !== 'function') return;
-    throw new EbbError(
-      'EBB_UNSUPPORTED',
-      `[record] "${this.name}" returns a promise; allowed: functions that are done when they return.`,
-    );
-  }
-
   private finish(
     recording: Recording,
     backend: EbbBackend,
     key: string,
     tensors: readonly Tensor[],
-    result: unknown,
+    { form, outputs, kept }: Result,
   ): void {
     const { runtime } = backend;
-    const outputs: Tensor[] = [];
-    const resultForm = formOf(result, outputs);
     if (outputs.some(({ dataId }) => !isHere(backend, dataId))) {
       recording.refuse('a result is not on the backend');
     }
@@ -302,8 +305,9 @@ export class Recorded {
       inputs: tensors.map(({ shape }) => shape.slice()),
       noises: recording.noises,
       captured: followed(captured, optimizers),
-      form: resultForm,
+      form,
       outputs: likes.slice(0, outputs.length),
+      kept,
       assigned,
       values: likes.slice(outputs.length),
       counted: recording.optimizers,

@@ -1,0 +1,51 @@
+// What a recorded function returns: what of it can be made again in each call, and how.
+import { types } from 'node:util';
+import type { Tensor } from '@tensorflow/tfjs-core';
+import { EbbError } from '../../errors';
+import { type Form, formOf } from './values';
+
+type Odd = { then?: unknown; next?: unknown; [Symbol.iterator]?: unknown } & {
+  [Symbol.asyncIterator]?: unknown;
+};
+
+/** What cannot be given once more, as an error names it; empty: this can. */
+function nameOfOnce(value: unknown): string {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return '';
+  const odd = value as Odd;
+  if (typeof odd.then === 'function') return 'a promise';
+  if (types.isMap(value)) return 'a Map';
+  if (types.isSet(value)) return 'a Set';
+  if (typeof odd.next !== 'function') return '';
+  const isIterator = Symbol.iterator in odd || Symbol.asyncIterator in odd;
+  return isIterator ? 'an iterator, as a generator is' : '';
+}
+
+function onceIn(form: Form): string {
+  if (form.kind === 'plain') return nameOfOnce(form.value);
+  if (!('parts' in form)) return '';
+  const then = form.kind === 'object' ? form.parts[form.names.indexOf('then')] : undefined;
+  if (then?.kind === 'plain' && typeof then.value === 'function') return 'a promise';
+  return form.parts.reduce((found, part) => found || onceIn(part), '');
+}
+
+/** Promises of a call that is refused have nobody who could wait for them. */
+function silence(form: Form): void {
+  if (form.kind === 'plain' && types.isPromise(form.value)) form.value.catch(() => undefined);
+  if ('parts' in form) form.parts.forEach(silence);
+}
+
+/** The form of what a function returned, with its tensors at the end of the list. */
+export function formOfResult(name: string, result: unknown, tensors: Tensor[]): Form {
+  const form = formOf(result, tensors);
+  const once = onceIn(form);
+  if (once === '') return form;
+  silence(form);
+  const allowed = once === 'a promise' ? 'functions that are done when they return' : RESULTS;
+  throw new EbbError('EBB_UNSUPPORTED', `[record] "${name}" returns ${once}; allowed: ${allowed}.`);
+}
+
+const RESULTS = 'tensors, arrays and plain objects of them, values that may be given again';
+
+/** Which of a function's tensors it made and kept (`tf.keep`). */
+export const keptOf = (tensors: readonly Tensor[], firstId: number): number[] =>
+  tensors.flatMap(({ kept, id }, i) => (kept && id >= firstId ? [i] : []));
