@@ -43,6 +43,40 @@ describe('a recorded function', () => {
   });
 });
 
+describe('a recorded function gives plain data anew', () => {
+  leavesNothing();
+
+  const whole = Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7);
+  const data = {
+    Float32Array: () => Float32Array.of(1, 2),
+    BigInt64Array: () => BigInt64Array.of(1n, 2n),
+    'a part of a buffer': () => whole.slice().subarray(2, 5),
+    Buffer: () => Buffer.from([1, 2, 3]),
+    DataView: () => new DataView(whole.slice().buffer, 1, 3),
+    ArrayBuffer: () => whole.slice().buffer,
+  };
+  const bytesOf = (value) => {
+    if (value instanceof ArrayBuffer) return new Uint8Array(value);
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  };
+  for (const [name, make] of Object.entries(data)) {
+    test(name, () => {
+      const fn = () => ({ list: [make()] });
+      const fast = ebb.record(fn);
+      const seen = new Set();
+      for (let i = 0; i < 4; i++) {
+        const [ours, theirs] = [fast(), fn()].map(({ list: [each] }) => each);
+        assert.equal(Object.getPrototypeOf(ours), Object.getPrototypeOf(theirs));
+        assert.deepEqual(ours, theirs);
+        bytesOf(ours).fill(9);
+        seen.add(ours);
+      }
+      assert.deepEqual([seen.size, fast.info().replayed], [4, 3]);
+      fast.dispose();
+    });
+  }
+});
+
 describe('a recorded function does not return', () => {
   leavesNothing();
 

@@ -2,7 +2,7 @@
 import { types } from 'node:util';
 import type { Tensor } from '@tensorflow/tfjs-core';
 import { EbbError } from '../../errors';
-import { type Form, formOf } from './values';
+import { copyOf, type Form, formOf } from './values';
 
 type Odd = { then?: unknown; next?: unknown; [Symbol.iterator]?: unknown } & {
   [Symbol.asyncIterator]?: unknown;
@@ -34,11 +34,20 @@ function silence(form: Form): void {
   if ('parts' in form) form.parts.forEach(silence);
 }
 
+/** The same, with copies of plain data that the first caller may write to. */
+function withOwnBytes(form: Form): Form {
+  if ('parts' in form) return { ...form, parts: form.parts.map(withOwnBytes) };
+  if (form.kind !== 'plain') return form;
+  const { value } = form;
+  const isBytes = ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+  return isBytes ? { kind: 'bytes', value: copyOf(value) } : form;
+}
+
 /** The form of what a function returned, with its tensors at the end of the list. */
 export function formOfResult(name: string, result: unknown, tensors: Tensor[]): Form {
   const form = formOf(result, tensors);
   const once = onceIn(form);
-  if (once === '') return form;
+  if (once === '') return withOwnBytes(form);
   silence(form);
   const allowed = once === 'a promise' ? 'functions that are done when they return' : RESULTS;
   throw new EbbError('EBB_UNSUPPORTED', `[record] "${name}" returns ${once}; allowed: ${allowed}.`);

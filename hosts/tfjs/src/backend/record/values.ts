@@ -11,7 +11,21 @@ export type Form =
   | { kind: 'object'; names: string[]; parts: Form[] }
   /** Of an array: not the same as undefined. */
   | { kind: 'hole' }
+  /** A result of plain data that the caller may write to: a new one each time. */
+  | { kind: 'bytes'; value: Bytes }
   | { kind: 'plain'; value: unknown };
+
+export type Bytes = ArrayBufferView | ArrayBuffer;
+
+const { slice } = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+
+export function copyOf(bytes: Bytes): Bytes {
+  if (!ArrayBuffer.isView(bytes)) return bytes.slice(0);
+  // Not its own slice: that of a Buffer gives a view.
+  if (!(bytes instanceof DataView)) return slice.call(bytes as Uint8Array);
+  const { buffer, byteOffset, byteLength } = bytes;
+  return new DataView(buffer.slice(byteOffset, byteOffset + byteLength));
+}
 
 const asTensor = (value: unknown): Tensor | undefined =>
   isTensor(value) ? (value as unknown as Tensor) : undefined;
@@ -88,6 +102,8 @@ export function filled(form: Form, tensors: readonly Tensor[]): unknown {
       );
     case 'hole':
       return undefined;
+    case 'bytes':
+      return copyOf(form.value);
     default:
       return form.value;
   }
