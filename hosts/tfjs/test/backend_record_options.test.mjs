@@ -243,4 +243,29 @@ describe('a recorded function', () => {
     assert.throws(() => ebb.record(() => 0, { share: 1 }), /share/);
     for (const each of [shared, x, w, q]) each.dispose();
   });
+
+  test('refuses options of other kinds, and keys that are tensors', () => {
+    const refused = (options, message) =>
+      assert.throws(() => ebb.record((x) => x, options), { code: 'EBB_INVALID_ARGUMENT', message });
+    refused({ key: 3 }, '[record: key] Received 3; allowed: a function.');
+    refused({ key: null }, '[record: key] Received null; allowed: a function.');
+    refused({ name: {} }, '[record: name] Received Object; allowed: a text.');
+    refused({ name: 3 }, '[record: name] Received 3; allowed: a text.');
+    refused([], '[record] Received Array; allowed: an object.');
+    const x = tf.tensor1d([1]);
+    for (const key of [() => x, () => ({ deep: [x] })]) {
+      const fast = ebb.record((y) => y.add(1), { key });
+      const message =
+        /\[record: key\] Received Tensor; allowed: a function that gives plain values/;
+      for (let i = 0; i < 2; i++) {
+        assert.throws(() => fast(x), { code: 'EBB_INVALID_ARGUMENT', message });
+      }
+    }
+    const v = tf.tidy(() => tf.variable(x)); // which one it is, not its value
+    const fast = ebb.record((y) => y.add(1), { key: () => v });
+    for (let i = 0; i < 3; i++) bitsOf(() => fast(x));
+    assert.equal(fast.info().replayed, 2);
+    tf.dispose([x, v]);
+    fast.dispose();
+  });
 });

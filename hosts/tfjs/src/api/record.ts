@@ -26,17 +26,26 @@ function isRecordable(what: unknown): what is object {
   return typeof model === 'object' && typeof model?.predict === 'function';
 }
 
+function checkRecordOptions(options: RecordOptions): void {
+  if (Array.isArray(options)) throw badArgument('record', options, 'an object');
+  checkOptions('record', options, 'name', 'cache', 'key', ...FLAGS);
+  for (const name of FLAGS) checkFlag(`record: ${name}`, options[name]);
+  const { cache = 1, name, key } = options;
+  if (!Number.isInteger(cache) || cache < 1)
+    throw badArgument('record: cache', cache, 'a whole number from 1 on');
+  if (name !== undefined && typeof name !== 'string')
+    throw badArgument('record: name', name, 'a text');
+  if (key !== undefined && typeof key !== 'function')
+    throw badArgument('record: key', key, 'a function');
+}
+
 /**
  * A function that does what `what` does: at first through TensorFlow.js, then by one call of the core. A model is recorded
  * in place, and returned.
  */
 export function record<T extends object>(what: T, options: RecordOptions = {}): T {
   if (!isRecordable(what)) throw badArgument('record', what, 'a function, or a model');
-  checkOptions('record', options, 'name', 'cache', 'key', ...FLAGS);
-  for (const name of FLAGS) checkFlag(`record: ${name}`, options[name]);
-  const { cache = 1 } = options;
-  if (!Number.isInteger(cache) || cache < 1)
-    throw badArgument('record: cache', cache, 'a whole number from 1 on');
+  checkRecordOptions(options);
   const recorder = isolatePart<Recorder>('recorder');
   if (recorder !== undefined) return recorder.record(what, options);
   throw new EbbError(

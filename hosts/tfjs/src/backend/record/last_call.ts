@@ -1,6 +1,7 @@
 // The key of the last call: a call that is like it has the same, and needs no text to be made.
 import type { Tensor } from '@tensorflow/tfjs-core';
 import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
+import { badArgument } from '../../errors';
 import { sameShape } from '../data';
 import { type Form, formOf, isPlainObject, keyOf } from './values';
 
@@ -32,8 +33,7 @@ export class LastCall {
   keyWith(more: unknown): string {
     if (isSamePlain(this.more, more)) return this.whole;
     this.more = more;
-    return (this.whole =
-      more === undefined ? this.key : `${this.key} ${keyOf(formOf(more, []), [])}`);
+    return (this.whole = more === undefined ? this.key : `${this.key} ${keyOfMore(more)}`);
   }
 
   /** The tensors of a call that is like it, each once; undefined: it is not, or it takes more to tell. */
@@ -92,6 +92,13 @@ export class LastCall {
     tensors.push(tensor);
     return tensor.dtype === then.dtype && sameShape(tensor.shape, then.shape);
   }
+}
+
+function keyOfMore(more: unknown): string {
+  const tensors: Tensor[] = [];
+  const form = formOf(more, tensors);
+  if (tensors.length === 0) return keyOf(form, tensors);
+  throw badArgument('record: key', tensors[0], 'a function that gives plain values, no tensors');
 }
 
 /** What an array or an object has inside may be another now. */
