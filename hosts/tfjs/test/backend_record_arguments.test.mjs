@@ -59,4 +59,104 @@ describe('a recorded function', () => {
     tf.dispose([x, y]);
     fast.dispose();
   });
+
+  const x = tf.keep(tf.tensor1d([1, 2]));
+  /** What calls give, with the function and with it recorded, each with arguments of its own. */
+  const compares = (fn, calls, expected) => {
+    const fast = ebb.record(fn);
+    const all = [fn, fast].map((run) =>
+      calls().map((given) => {
+        const y = run(x, ...given);
+        const found = values(y);
+        y.dispose();
+        return found;
+      }),
+    );
+    assert.deepEqual(all[1], all[0]);
+    assert.deepEqual([fast.info().recorded, fast.info().replayed], expected);
+    fast.dispose();
+  };
+
+  test('asks a getter once', () => {
+    const asked = [];
+    const counting = (...list) => ({
+      deep: {
+        get v() {
+          const value = list[asked.length % list.length];
+          asked.push(value);
+          return value;
+        },
+      },
+    });
+    const fast = ebb.record((y, { deep }) => y.add(deep.v));
+    const given = [
+      counting(1, 2, 3), // recorded as 1
+      { deep: { v: 1 } },
+      counting(8, 9, 8, 8, 8), // like none
+      counting(4, 4, 0, 4, 4),
+      counting(7, 7, 7, 1, 7), // as the first
+    ];
+    const all = given.map((each) => {
+      const y = fast(x, each);
+      const [value] = values(y);
+      y.dispose();
+      return value;
+    });
+    assert.deepEqual(all, [2, 2, 10, 1, 2]);
+    assert.deepEqual(asked, [1, 9, 0, 1]);
+    fast.dispose();
+  });
+
+  test('gets arrays and objects without tensors as they are', () => {
+    const seen = [];
+    const fast = ebb.record((y, list, { deep, tensor }) => {
+      seen.push(list, deep);
+      list.push(7);
+      return y.mul(tensor);
+    });
+    const [list, deep] = [[], { frozen: Object.freeze([1]) }];
+    fast(x, list, { deep, tensor: x }).dispose();
+    assert.deepEqual([seen[0] === list, seen[1] === deep, list], [true, true, [7]]);
+    fast.dispose();
+    const draws = ebb.record((y, out) => {
+      out.push(1);
+      return y.add(tf.randomUniform([2]));
+    });
+    const out = [];
+    for (let i = 0; i < 3; i++) draws(x, out).dispose();
+    assert.equal(out.length, 3);
+    draws.dispose();
+  });
+
+  test('sees what such have beside their elements, and tells them apart by it', () => {
+    const symbol = Symbol('more');
+    class List extends Array {
+      total() {
+        return this.reduce((sum, each) => sum + each, 0);
+      }
+    }
+    const hidden = (value) => Object.defineProperty({ a: 1 }, 'k', { value });
+    const twice = (make) => () => {
+      const [one, five] = [make(1), make(5)];
+      return [one, one, five, five, one, make(1)].map((each) => [each]);
+    };
+    compares(
+      (y, o) => y.add(o[symbol]),
+      twice((value) => ({ [symbol]: value })),
+      [3, 3],
+    );
+    compares((y, o) => y.add(o.k), twice(hidden), [3, 3]);
+    compares(
+      (y, o) => y.add(o.k),
+      twice((k) => Object.assign([1, 2], { k })),
+      [3, 3],
+    );
+    compares(
+      (y, { o }) => y.add(o.total()),
+      twice((k) => ({ o: List.of(k, 2) })),
+      [3, 3],
+    );
+    const mixed = () => [[1, 2], List.of(1, 2), [1, 2], List.of(1, 2)].map((each) => [each]);
+    compares((y, o) => y.add(o.total?.() ?? 100), mixed, [3, 1]);
+  });
 });

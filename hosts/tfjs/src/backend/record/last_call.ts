@@ -3,7 +3,8 @@ import type { Tensor } from '@tensorflow/tfjs-core';
 import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
 import { badArgument } from '../../errors';
 import { sameShape } from '../data';
-import { type Form, formOf, isPlainObject, keyOf } from './values';
+import { isOrdinaryArray } from './arguments';
+import { type Form, formOf, isPlainObject, keyOf, type Read } from './values';
 
 interface Likeness {
   dtype: Tensor['dtype'];
@@ -16,12 +17,14 @@ export class LastCall {
   /** What the function depends on beside its arguments, and the key with that. */
   private more: unknown = undefined;
   private whole: string;
+  /** What objects of the call that is compared had in their properties, in the order in which they were read. */
+  private found: unknown[] | undefined = undefined;
 
   constructor(
     private readonly backend: object,
     private readonly receiver: unknown,
     private readonly key: string,
-    private readonly form: Form,
+    readonly form: Form,
     tensors: readonly Tensor[],
   ) {
     this.likenesses = tensors.map(({ dtype, shape }) => ({ dtype, shape: shape.slice() }));
@@ -38,9 +41,20 @@ export class LastCall {
 
   /** The tensors of a call that is like it, each once; undefined: it is not, or it takes more to tell. */
   tensorsOf(backend: object, receiver: unknown, args: unknown[]): Tensor[] | undefined {
+    this.found = undefined;
     if (backend !== this.backend || receiver !== this.receiver) return undefined;
     const tensors: Tensor[] = [];
-    return this.isLike(this.form, args, tensors) ? tensors : undefined;
+    if (!this.isLike(this.form, args, tensors)) return undefined;
+    this.found = undefined;
+    return tensors;
+  }
+
+  /** Reads arguments that are not alike in the same order: what was read is not read once more. */
+  rest(): Read {
+    const found = this.found ?? [];
+    this.found = undefined;
+    let at = 0;
+    return (of, name) => (at < found.length ? found[at++] : of[name]);
   }
 
   private isLike(form: Form, value: unknown, tensors: Tensor[]): boolean {
@@ -50,7 +64,7 @@ export class LastCall {
       case 'variable':
         return form.variable === value;
       case 'array':
-        return Array.isArray(value) && this.areLike(form.parts, value, tensors);
+        return isOrdinaryArray(value) && this.areLike(form, value, tensors);
       case 'object':
         return isPlainObject(value) && this.isLikeObject(form, value, tensors);
       case 'hole':
@@ -60,25 +74,34 @@ export class LastCall {
     }
   }
 
-  private areLike(forms: readonly Form[], values: unknown[], tensors: Tensor[]): boolean {
-    if (values.length !== forms.length) return false;
-    for (let i = 0; i < forms.length; i++) {
-      const form = forms[i] as Form;
-      if (values[i] === undefined && i in values === (form.kind === 'hole')) return false;
-      if (!this.isLike(form, values[i], tensors)) return false;
+  private areLike(
+    { parts, whole }: Form & { kind: 'array' },
+    values: unknown[],
+    tensors: Tensor[],
+  ): boolean {
+    if (values.length !== parts.length || whole !== undefined) return false;
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i] as Form;
+      const value = values[i];
+      if (value === undefined && i in values === (part.kind === 'hole')) return false;
+      if (!this.isLike(part, value, tensors)) return false;
     }
     return true;
   }
 
   private isLikeObject(
-    { names, parts }: Form & { kind: 'object' },
+    { names, parts, whole }: Form & { kind: 'object' },
     value: Record<string, unknown>,
     tensors: Tensor[],
   ): boolean {
+    if (whole !== undefined) return false;
+    const found = (this.found ??= []);
     let at = 0;
     for (const name in value) {
       if (at === names.length || name !== names[at]) return false;
-      if (!this.isLike(parts[at++] as Form, value[name], tensors)) return false;
+      const inside = value[name];
+      found.push(inside);
+      if (!this.isLike(parts[at++] as Form, inside, tensors)) return false;
     }
     return at === names.length;
   }

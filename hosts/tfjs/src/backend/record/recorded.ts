@@ -3,6 +3,7 @@ import { engine, type Tensor, type Variable } from '@tensorflow/tfjs-core';
 import type { Engine } from '../../engine/tfjs';
 import { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
+import { formOfArguments, handedOn } from './arguments';
 import { Circumstances, followed } from './circumstances';
 import { OtherValues } from './guards';
 import { allReused, makeKnown, Programs, type RecordedInfo } from './known';
@@ -12,7 +13,7 @@ import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
 import { formOfResult, keptOf } from './results';
 import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
-import { filled, type Form, formOf, identityOf, keyOf, keyOfReceiver } from './values';
+import { type Form, identityOf, keyOf, keyOfReceiver } from './values';
 
 const MOST_PROGRAMS = 16;
 /** So many times a function may make variables, as optimizers do in their first step, before it is left alone. */
@@ -20,6 +21,14 @@ const MOST_BEGINNINGS = 3;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any function
 type Fn = (...args: any[]) => any;
+
+/** A call that is recorded. */
+interface Call {
+  receiver: unknown;
+  args: unknown[];
+  tensors: readonly Tensor[];
+  form: Form;
+}
 
 /** What the recorded call returned. */
 interface Result {
@@ -109,7 +118,7 @@ export class Recorded {
     } else if (this.recorded > 0 && way === undefined) {
       this.count('other shapes, dtypes or constants');
     }
-    return this.record(own, key, formOf(args, []), tensors, receiver);
+    return this.record(own, key, { receiver, args, tensors, form: last.form });
   }
 
   private whyEager(backend: unknown): string {
@@ -121,7 +130,7 @@ export class Recorded {
   /** The tensors of a call that is not like the last. */
   private learn(backend: EbbBackend, receiver: unknown, args: unknown[]): Tensor[] {
     const tensors: Tensor[] = [];
-    const form = formOf(args, tensors);
+    const form = formOfArguments(args, tensors, this.last?.rest());
     const key = `${identityOf(backend)} ${keyOfReceiver(receiver)} ${keyOf(form, tensors)}`;
     this.last = new LastCall(backend, receiver, key, form, tensors);
     return tensors;
@@ -211,9 +220,7 @@ export class Recorded {
   private record(
     backend: EbbBackend,
     key: string,
-    form: Form,
-    tensors: readonly Tensor[],
-    receiver: unknown,
+    { receiver, args, tensors, form }: Call,
   ): unknown {
     const tracker = engine();
     const before = tracker.state.numTensors;
@@ -227,7 +234,7 @@ export class Recorded {
       const own = tensors.map((tensor) => aliasOf(backend, tensor));
       const handles = own.map(({ dataId }) => (dataId as EbbData).handle);
       recording = new Recording(backend, this.name, handles, this.flags, this.guarded, allReused());
-      result = this.fn.apply(receiver, filled(form, own) as unknown[]) as unknown;
+      result = this.fn.apply(receiver, handedOn(form, args, own)) as unknown;
       recording.stop();
       const outputs: Tensor[] = [];
       const resultForm = formOfResult(this.name, result, outputs);

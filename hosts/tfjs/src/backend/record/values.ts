@@ -7,13 +7,22 @@ import { EbbError } from '../../errors';
 export type Form =
   | { kind: 'tensor'; at: number }
   | { kind: 'variable'; variable: Variable }
-  | { kind: 'array'; parts: Form[] }
-  | { kind: 'object'; names: string[]; parts: Form[] }
+  | ({ kind: 'array'; parts: Form[] } & Whole)
+  | ({ kind: 'object'; names: string[]; parts: Form[] } & Whole)
   /** Of an array: not the same as undefined. */
   | { kind: 'hole' }
   /** A result of plain data that the caller may write to: a new one each time. */
   | { kind: 'bytes'; value: Bytes }
   | { kind: 'plain'; value: unknown };
+
+interface Whole {
+  /** The array or object where it is compared by identity, too. */
+  whole?: object;
+}
+
+/** How a property of an object is read. */
+export type Read = (of: Record<string, unknown>, name: string) => unknown;
+const readNow: Read = (of, name) => of[name];
 
 export type Bytes = ArrayBufferView | ArrayBuffer;
 
@@ -40,7 +49,12 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
  * Takes the tensors out, each once, in the order of their first places. Variables stay: they are the same in each call.
  * `around` has the arrays and objects that the value is within.
  */
-export function formOf(value: unknown, tensors: Tensor[], around = new Set<object>()): Form {
+export function formOf(
+  value: unknown,
+  tensors: Tensor[],
+  read = readNow,
+  around = new Set<object>(),
+): Form {
   const tensor = asTensor(value);
   if (tensor !== undefined) {
     const own = tensor as unknown as Variable;
@@ -57,25 +71,26 @@ export function formOf(value: unknown, tensors: Tensor[], around = new Set<objec
   }
   around.add(value);
   const form = Array.isArray(value)
-    ? formOfArray(value, tensors, around)
-    : formOfObject(value, tensors, around);
+    ? formOfArray(value, tensors, read, around)
+    : formOfObject(value, tensors, read, around);
   around.delete(value);
   return form;
 }
 
-function formOfArray(value: unknown[], tensors: Tensor[], around: Set<object>): Form {
+function formOfArray(value: unknown[], tensors: Tensor[], read: Read, around: Set<object>): Form {
   const partAt = (i: number): Form =>
-    i in value ? formOf(value[i], tensors, around) : { kind: 'hole' };
-  return { kind: 'array', parts: Array.from(value, (_, i) => partAt(i)) };
+    i in value ? formOf(value[i], tensors, read, around) : { kind: 'hole' };
+  return { kind: 'array', parts: Array.from({ length: value.length }, (_, i) => partAt(i)) };
 }
 
 function formOfObject(
   value: Record<string, unknown>,
   tensors: Tensor[],
+  read: Read,
   around: Set<object>,
 ): Form {
   const names = Object.keys(value);
-  const parts = names.map((name) => formOf(value[name], tensors, around));
+  const parts = names.map((name) => formOf(read(value, name), tensors, read, around));
   return { kind: 'object', names, parts };
 }
 
@@ -154,6 +169,9 @@ export const keyOfReceiver = (receiver: unknown): string =>
 const keyOfTensor = ({ dtype, shape }: Tensor, at: number): string =>
   `${dtype}[${shape.join()}]@${at}`;
 
+const keyOfWhole = ({ whole }: Whole): string =>
+  whole === undefined ? '' : `#${identityOf(whole)}`;
+
 const keyOfName = (name: string): string => (/^\w+$/.test(name) ? name : JSON.stringify(name));
 
 /** Calls with the same key do the same: shapes, dtypes, which tensors are the same, constants. */
@@ -164,13 +182,13 @@ export function keyOf(form: Form, tensors: readonly Tensor[]): string {
     case 'variable':
       return `variable #${identityOf(form.variable)}`;
     case 'array':
-      return `[${form.parts.map((part) => keyOf(part, tensors)).join(', ')}]`;
+      return `[${form.parts.map((part) => keyOf(part, tensors)).join(', ')}]${keyOfWhole(form)}`;
     case 'object': {
       const { names, parts } = form;
       const keys = names.map(
         (name, i) => `${keyOfName(name)}: ${keyOf(parts[i] as Form, tensors)}`,
       );
-      return `{${keys.join(', ')}}`;
+      return `{${keys.join(', ')}}${keyOfWhole(form)}`;
     }
     case 'hole':
       return 'hole';
