@@ -223,6 +223,45 @@ describe('a recorded model', () => {
     assert.deepEqual(reported('grown'), { predict: [12, 8, 4], train: [12, 9, 3] });
   });
 
+  test('takes options that are given later', async () => {
+    for (const sequential of [true, false]) {
+      const optimizer = tf.train.sgd(0.1);
+      let model = mlp(optimizer);
+      if (!sequential) {
+        const { inputs, outputs } = model;
+        model = tf.model({ inputs, outputs });
+        model.compile({ optimizer, loss: 'categoricalCrossentropy' });
+      }
+      const [first, later] = ['first', 'later'].map((each) => `${each} ${sequential}`);
+      ebb.record(model, { name: first });
+      const [x, y] = [random([8, 6], 5), labels(8)];
+      const predict = () => {
+        const results = [0, 1, 2].map(() => model.predict(x));
+        const kept = results[1] === results[2];
+        tf.dispose(results);
+        return kept;
+      };
+      assert.equal(predict(), false);
+      for (const same of [undefined, {}, { name: first }]) {
+        assert.equal(ebb.record(model, same), model);
+        assert.equal(predict(), false);
+      }
+      assert.deepEqual(reported(first).predict, [12, 11, 1]);
+      ebb.record(model, { reuse: true });
+      assert.equal(predict(), true);
+      assert.deepEqual(reported(first).predict, [15, 13, 2]);
+      ebb.record(model, { name: later });
+      for (let i = 0; i < 4; i++) await model.trainOnBatch(x, y);
+      assert.equal(predict(), true);
+      assert.deepEqual(reported(later).train, [4, 3, 1]);
+      assert.throws(() => ebb.record(model, { fold: 1 }), /fold/);
+      ebb.record(model, { reuse: false });
+      assert.equal(predict(), false);
+      tf.dispose([x, y]);
+      disposeAll(model, optimizer);
+    }
+  });
+
   test('has dropout and normalisation over batches', async () => {
     const layers = [tf.layers.batchNormalization(), tf.layers.dropout({ rate: 0.5 })];
     const optimizer = tf.train.adam(0.01);

@@ -1,6 +1,6 @@
 // `ebb.record(model)`: predict, trainOnBatch, fit and evaluate of a layers model, predict and execute of a graph model.
 import type { RecordOptions } from './options';
-import { type Handles, recordBound } from './recorded';
+import { type Handles, recordBound, type Recorded } from './recorded';
 import { identityOf } from './values';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- methods and fields that TensorFlow.js keeps private
@@ -34,7 +34,7 @@ function compiled(model: Model): () => string {
 }
 
 type Part = 'predict' | 'execute' | 'train' | 'test';
-type RecordedMethod = Method & Handles;
+type RecordedMethod = Method & Handles & Pick<Recorded, 'set'>;
 
 /** The parts of a model, each one recorded function, also where the model within a sequential one is another later. */
 class RecordedModel {
@@ -44,12 +44,20 @@ class RecordedModel {
 
   constructor(
     private readonly name: string,
-    private readonly options: RecordOptions,
+    private options: RecordOptions,
   ) {}
 
+  /** Options that are given later count from then on; where one is another, what was recorded before is forgotten. */
+  set(more: RecordOptions): void {
+    const names = Object.keys(more) as Array<keyof RecordOptions>;
+    if (names.every((name) => more[name] === this.options[name])) return;
+    this.options = { ...this.options, ...more };
+    for (const [part, recorded] of this.recorded) recorded.set(this.optionsOf(part));
+  }
+
   take(model: Model): void {
-    if (model[RECORDED] === true) return;
-    Object.defineProperty(model, RECORDED, { value: true });
+    if (model[RECORDED] !== undefined) return;
+    Object.defineProperty(model, RECORDED, { value: this });
     for (const recorded of this.recorded.values()) recorded.dispose();
     this.own.clear();
     this.keyOfCompiled = compiled(model);
@@ -76,10 +84,14 @@ class RecordedModel {
     let recorded = this.recorded.get(part);
     if (recorded === undefined) {
       const now: Method = (...args) => this.own.get(part)?.(...args);
-      const options = { ...this.options, name: `${this.name}.${part}`, key: this.keyOf(part) };
-      this.recorded.set(part, (recorded = recordBound(now, options)));
+      this.recorded.set(part, (recorded = recordBound(now, this.optionsOf(part))));
     }
     return recorded;
+  }
+
+  private optionsOf(part: Part): RecordOptions {
+    const name = `${this.options.name ?? this.name}.${part}`;
+    return { ...this.options, name, key: this.keyOf(part) };
   }
 
   private keyOf(part: Part): RecordOptions['key'] {
@@ -92,15 +104,18 @@ class RecordedModel {
 
 export function recordModel<M extends object>(given: M, options: RecordOptions = {}): M {
   const model = given as Model;
-  if (model[RECORDED] === true) return given;
-  const name = options.name ?? (model.name as string | undefined) ?? 'model';
-  const recorded = new RecordedModel(name, options);
+  const before = model[RECORDED] as RecordedModel | undefined;
+  if (before !== undefined) {
+    before.set(options);
+    return given;
+  }
+  const recorded = new RecordedModel((model.name as string | undefined) ?? 'model', options);
   if (typeof model.add !== 'function' || typeof model.build !== 'function') {
     recorded.take(model);
     return given;
   }
   // A sequential model has another one within, which compile() makes anew.
-  Object.defineProperty(model, RECORDED, { value: true });
+  Object.defineProperty(model, RECORDED, { value: recorded });
   const build = model.build.bind(model) as Method;
   model.build = (...args: unknown[]) => {
     build(...args);

@@ -44,10 +44,10 @@ type Way = RecordedProgram[] | { eager: string } | { beginnings: number };
 export class Recorded {
   readonly programs = new Programs();
   private readonly ways = new Map<string, Way>();
-  private readonly name: string;
-  private readonly most: number;
-  private readonly flags: number;
-  private readonly guarded: boolean;
+  private name = '';
+  private most = MOST_PROGRAMS;
+  private flags = 0;
+  private guarded = false;
   private calls = 0;
   private replayed = 0;
   private recorded = 0;
@@ -56,13 +56,20 @@ export class Recorded {
 
   constructor(
     private readonly fn: Fn,
-    private readonly options: RecordOptions,
+    private options: RecordOptions,
   ) {
-    this.name = options.name ?? (fn.name || 'anonymous');
+    this.set(options);
+    makeKnown(this);
+  }
+
+  /** From now on these; what it has recorded is forgotten. */
+  set(options: RecordOptions): void {
+    this.dispose();
+    this.options = options;
+    this.name = options.name ?? (this.fn.name || 'anonymous');
     this.most = options.cache ?? MOST_PROGRAMS;
     this.flags = flagsOf(options);
     this.guarded = options.guards === true;
-    makeKnown(this);
   }
 
   info(): RecordedInfo {
@@ -374,10 +381,13 @@ export function recordFunction<F extends Fn>(fn: F, options: RecordOptions = {})
   return withHandles(call, recorded) as unknown as F;
 }
 
-/** The same where fn makes nothing of `this`. */
-export function recordBound(fn: Fn, options: RecordOptions): Fn & Handles {
+/** The same where fn makes nothing of `this`, and options may be others later. */
+export function recordBound(fn: Fn, options: RecordOptions): Fn & Handles & Pick<Recorded, 'set'> {
   const recorded = new Recorded(fn, options);
-  return withHandles((...args: unknown[]) => recorded.call(undefined, args), recorded);
+  const call = (...args: unknown[]): unknown => recorded.call(undefined, args);
+  return Object.assign(withHandles(call, recorded), {
+    set: (more: RecordOptions) => recorded.set(more),
+  });
 }
 
 /** What a recorded function has of its own. */
