@@ -204,3 +204,25 @@ for (const reclaims of [false, true]) {
     }
   });
 }
+
+test('a recording asks those functions for their results that fill them again, and no others', () => {
+  const x = full(1);
+  const fns = Array.from({ length: 50 }, () => ebb.record((y) => y.add(1)));
+  const fill = doubled();
+  fill(x);
+  const { deref } = WeakRef.prototype;
+  let asked = 0;
+  WeakRef.prototype.deref = function () {
+    asked++;
+    return deref.call(this);
+  };
+  const add = ebb.record((y) => y.add(2));
+  try {
+    add(x).dispose();
+  } finally {
+    WeakRef.prototype.deref = deref;
+  }
+  assert.ok(asked < 10, `${asked}`);
+  assert.ok(ebb.report({ json: true }).recorded.length > 50);
+  for (const each of [...fns, add, fill, x]) each.dispose();
+});

@@ -40,27 +40,38 @@ interface Known {
   reused(): Tensor[];
 }
 
-const dropped = new FinalizationRegistry<Programs>((programs) => programs.freeAll());
+type References = Set<WeakRef<Known>>;
 
 /** All recorded functions of the isolate that are still there. */
-const known = (): Set<WeakRef<Known>> => ofIsolate('recorded', () => new Set());
+const known = (): References => ofIsolate('recorded', () => new Set());
+/** Those of them that have been told to fill results again: each recording asks these for them. */
+const reusing = (): References => ofIsolate('recorded with reuse', () => new Set());
 
-function* recordedNow(): Iterable<Known> {
-  const all = known();
-  for (const reference of all) {
-    const recorded = reference.deref();
-    if (recorded === undefined) all.delete(reference);
-    else yield recorded;
-  }
+const dropped = new FinalizationRegistry<{ programs: Programs; reference: WeakRef<Known> }>(
+  ({ programs, reference }) => {
+    programs.freeAll();
+    known().delete(reference);
+    reusing().delete(reference);
+  },
+);
+
+const still = (references: References): Known[] =>
+  Array.from(references, (each) => each.deref() ?? []).flat();
+
+/** The reference by which the others are told that it reuses results. */
+export function makeKnown(recorded: Known): WeakRef<Known> {
+  const reference = new WeakRef(recorded);
+  dropped.register(recorded, { programs: recorded.programs, reference });
+  known().add(reference);
+  return reference;
 }
 
-export function makeKnown(recorded: Known): void {
-  dropped.register(recorded, recorded.programs);
-  known().add(new WeakRef(recorded));
+export function tellReuse(reference: WeakRef<Known>, reuses: boolean): void {
+  if (reuses) reusing().add(reference);
+  else reusing().delete(reference);
 }
 
-export const recordedFunctions = (): RecordedInfo[] =>
-  Array.from(recordedNow(), (each) => each.info());
+export const recordedFunctions = (): RecordedInfo[] => still(known()).map((each) => each.info());
 
 /** Results of all of them that calls fill again. */
-export const allReused = (): Tensor[] => [...recordedNow()].flatMap((each) => each.reused());
+export const allReused = (): Tensor[] => still(reusing()).flatMap((each) => each.reused());

@@ -6,7 +6,7 @@ import type { EbbData } from '../data';
 import { formOfArguments, handedOn } from './arguments';
 import { Circumstances, followed } from './circumstances';
 import { OtherValues } from './guards';
-import { allReused, makeKnown, Programs, type RecordedInfo } from './known';
+import { allReused, makeKnown, Programs, type RecordedInfo, tellReuse } from './known';
 import { LastCall } from './last_call';
 import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
@@ -44,6 +44,7 @@ type Way = RecordedProgram[] | { eager: string } | { beginnings: number };
 export class Recorded {
   readonly programs = new Programs();
   private readonly ways = new Map<string, Way>();
+  private readonly reference = makeKnown(this);
   private name = '';
   private most = MOST_PROGRAMS;
   private flags = 0;
@@ -59,7 +60,6 @@ export class Recorded {
     private options: RecordOptions,
   ) {
     this.set(options);
-    makeKnown(this);
   }
 
   /** From now on these; what it has recorded is forgotten. */
@@ -70,6 +70,7 @@ export class Recorded {
     this.most = options.cache ?? MOST_PROGRAMS;
     this.flags = flagsOf(options);
     this.guarded = options.guards === true;
+    tellReuse(this.reference, options.reuse === true);
   }
 
   info(): RecordedInfo {
