@@ -2,7 +2,13 @@
 /* eslint-disable no-sparse-arrays -- they are what some of it is about */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ebb, leavesNothing, tf, values } from './backend_support.mjs';
+import { sleep } from './collecting.mjs';
+
+setFlagsFromString('--expose-gc');
+const gc = runInNewContext('gc');
 
 describe('a recorded function', () => {
   leavesNothing();
@@ -158,5 +164,25 @@ describe('a recorded function', () => {
     );
     const mixed = () => [[1, 2], List.of(1, 2), [1, 2], List.of(1, 2)].map((each) => [each]);
     compares((y, o) => y.add(o.total?.() ?? 100), mixed, [3, 1]);
+  });
+
+  test('lets go of symbols', async () => {
+    const fast = ebb.record((y) => y.add(1));
+    let gone = 0;
+    const registry = new FinalizationRegistry(() => gone++);
+    (() => {
+      for (let i = 0; i < 200; i++) {
+        const symbol = Symbol('given');
+        registry.register(symbol, i);
+        fast(x, symbol).dispose();
+      }
+    })();
+    for (let i = 0; i < 20 && gone < 150; i++) {
+      gc();
+      await sleep(5);
+    }
+    registry.unregister({}); // it is not to end before
+    assert.ok(gone >= 150, `${gone}`);
+    fast.dispose();
   });
 });

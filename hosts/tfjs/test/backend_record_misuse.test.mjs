@@ -289,6 +289,7 @@ describe('a recorded function', () => {
   test('tells arguments apart whose texts are alike', () => {
     const objects = [{ a: 1, b: 2 }, { 'a: 1, b': 2 }, [1, 2], ['1, 2'], [[1], 2]];
     const symbols = [Symbol('same'), Symbol('same'), Symbol('1')];
+    symbols.push(Symbol.for('same'), Symbol.for('1'), Symbol.iterator);
     const given = [...symbols, 1, '1', -0, 0, 1n, undefined, 'undefined', null, 'null', ...objects];
     const isSame = (a, b) =>
       Object.is(a, b) || (objects.includes(a) && JSON.stringify(a) === JSON.stringify(b));

@@ -124,15 +124,20 @@ export function filled(form: Form, tensors: readonly Tensor[]): unknown {
   }
 }
 
-/** Numbers for objects and symbols, so that a key can tell them apart. */
+/** Numbers for objects and symbols, so that a key can tell them apart; the engine holds both weakly. */
 const identities = new WeakMap<object, number>();
-const symbols = new Map<symbol, number>();
 let nextIdentity = 1;
 export function identityOf(value: object | symbol): number {
-  const known = (typeof value === 'symbol' ? symbols : identities) as Map<unknown, number>;
-  let found = known.get(value);
-  if (found === undefined) known.set(value, (found = nextIdentity++));
+  const one = value as object;
+  let found = identities.get(one);
+  if (found === undefined) identities.set(one, (found = nextIdentity++));
   return found;
+}
+
+/** Those that everybody gets by a text (`Symbol.for`) live for ever, and cannot be held weakly. */
+function keyOfSymbol(symbol: symbol): string {
+  const text = Symbol.keyFor(symbol);
+  return text === undefined ? `#${identityOf(symbol)}` : `symbol:${JSON.stringify(text)}`;
 }
 
 /** By content: programs fill the same array again and again. */
@@ -152,7 +157,7 @@ function keyOfPlain(value: unknown): string {
     case 'string':
       return JSON.stringify(value);
     case 'symbol':
-      return `#${identityOf(value)}`;
+      return keyOfSymbol(value);
     case 'number':
       return Object.is(value, -0) ? '-0' : String(value);
     default:
