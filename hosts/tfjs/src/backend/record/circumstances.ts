@@ -47,25 +47,24 @@ function settingsOf(of: Fields): Field[] {
     .map(([name, value]) => ({ of, name, value, why: `${name} of an optimizer changed` }));
 }
 
-/** What it keeps for each variable, and from step to step: `setWeights` makes others. */
+const OTHERS = 'variables of an optimizer are others';
+
+/** What an optimizer keeps from step to step, alone or in lists for each variable: `setWeights` makes others. */
 function statesOf(of: Fields): Field[] {
-  const why = 'variables of an optimizer are others';
-  const states: Field[] = [];
-  const add = (fields: Fields, name: string): void => {
-    states.push({ of: fields, name, value: fields[name], why });
-  };
-  for (const [name, value] of Object.entries(of)) {
-    if (isOwnVariable(value)) add(of, name);
-    if (!Array.isArray(value)) continue;
-    add(of, name);
-    (value as Array<Fields | null | undefined>).forEach((kept, i) => {
-      if (!isOwnVariable(kept?.variable)) return;
-      add(value as unknown as Fields, String(i));
-      add(kept as Fields, 'variable');
-    });
-  }
-  return states;
+  return Object.entries(of)
+    .filter(([, value]) => isOwnVariable(value) || Array.isArray(value))
+    .map(([name, value]) => ({ of, name, value, why: OTHERS }));
 }
+
+/** What it keeps for one variable. */
+interface Slot {
+  variable: unknown;
+}
+
+const slotsOf = (of: Fields): Slot[] =>
+  Object.values(of)
+    .flatMap((value) => (Array.isArray(value) ? (value as Array<Slot | null | undefined>) : []))
+    .filter((slot): slot is Slot => isOwnVariable(slot?.variable));
 
 /** A scalar of an optimizer: `setLearningRate` of some makes another, also of the same number. */
 class ScalarOfOptimizer {
@@ -87,31 +86,39 @@ export function followed(captured: Captured[], optimizers: readonly Optimizer[])
       if (isScalar(value)) scalars.set(value.dataId, new ScalarOfOptimizer(of, name));
     }
   }
-  return captured.map((each) => ({
-    ...each,
-    owner: scalars.get(each.owner.dataId) ?? each.owner,
-  }));
+  return captured.map((each) => {
+    const owner = scalars.get(each.owner.dataId);
+    return owner === undefined ? each : { ...each, owner };
+  });
 }
 
 export class Circumstances {
   private readonly fields: readonly Field[];
+  private readonly slots: readonly Slot[];
+  private readonly kept: readonly unknown[];
   private readonly trainable: readonly boolean[];
 
   constructor(
     optimizers: readonly Optimizer[],
     private readonly variables: readonly Variable[],
   ) {
-    this.fields = optimizers.map(fieldsOf).flatMap((of) => [...settingsOf(of), ...statesOf(of)]);
+    const all = optimizers.map(fieldsOf);
+    this.fields = all.flatMap((of) => [...settingsOf(of), ...statesOf(of)]);
+    this.slots = all.flatMap(slotsOf);
+    this.kept = this.slots.map(({ variable }) => variable);
     this.trainable = variables.map(({ trainable }) => trainable);
   }
 
   /** What is different now; empty: nothing. */
   difference(): string {
-    const { variables, trainable, fields } = this;
+    const { variables, trainable, slots, kept, fields } = this;
     for (let i = 0; i < variables.length; i++) {
       if ((variables[i] as Variable).trainable !== trainable[i]) {
         return 'trainable of a variable changed';
       }
+    }
+    for (let i = 0; i < slots.length; i++) {
+      if ((slots[i] as Slot).variable !== kept[i]) return OTHERS;
     }
     for (let i = 0; i < fields.length; i++) {
       const { of, name, value, why } = fields[i] as Field;
