@@ -1,9 +1,9 @@
 // What `ebb.record` does, where backend `ebb` is there.
 import { ofIsolate } from '../../host';
+import { recordFunction } from './functions';
 import { recordedFunctions, type RecordedInfo } from './known';
 import { isModel, recordModel } from './models';
 import type { RecordOptions } from './options';
-import { recordFunction } from './recorded';
 
 export type { RecordedInfo, RecordOptions };
 

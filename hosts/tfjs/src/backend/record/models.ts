@@ -1,6 +1,7 @@
 // `ebb.record(model)`: predict, trainOnBatch, fit and evaluate of a layers model, predict and execute of a graph model.
+import { type Handles, recordBound } from './functions';
 import type { RecordOptions } from './options';
-import { type Handles, recordBound, type Recorded } from './recorded';
+import type { Recorded } from './recorded';
 import { identityOf } from './values';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- methods and fields that TensorFlow.js keeps private

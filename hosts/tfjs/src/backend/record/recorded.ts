@@ -20,7 +20,7 @@ const MOST_PROGRAMS = 16;
 const MOST_BEGINNINGS = 3;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any function
-type Fn = (...args: any[]) => any;
+export type Fn = (...args: any[]) => any;
 
 /** A call that is recorded. */
 interface Call {
@@ -372,30 +372,3 @@ function whyOutdated(programs: readonly RecordedProgram[]): string {
   }
   return '';
 }
-
-/** A function that does what fn does: at first through TensorFlow.js, then by one call of the core. */
-export function recordFunction<F extends Fn>(fn: F, options: RecordOptions = {}): F {
-  const recorded = new Recorded(fn, options);
-  const call = function (this: unknown, ...args: unknown[]): unknown {
-    return recorded.call(this, args);
-  };
-  return withHandles(call, recorded) as unknown as F;
-}
-
-/** The same where fn makes nothing of `this`, and options may be others later. */
-export function recordBound(fn: Fn, options: RecordOptions): Fn & Handles & Pick<Recorded, 'set'> {
-  const recorded = new Recorded(fn, options);
-  const call = (...args: unknown[]): unknown => recorded.call(undefined, args);
-  return Object.assign(withHandles(call, recorded), {
-    set: (more: RecordOptions) => recorded.set(more),
-  });
-}
-
-/** What a recorded function has of its own. */
-export interface Handles {
-  info(): RecordedInfo;
-  dispose(): void;
-}
-
-const withHandles = (call: Fn, recorded: Recorded): Fn & Handles =>
-  Object.assign(call, { info: () => recorded.info(), dispose: () => recorded.dispose() });
