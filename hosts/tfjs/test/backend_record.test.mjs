@@ -409,13 +409,4 @@ describe('a recorded function', () => {
     assert.throws(() => ebb.record((x) => x, { cache: 0 }), /whole number/);
     assert.throws(() => ebb.record((x) => x, { other: 1 }), /other/);
   });
-
-  test('has the name and the length of the function', () => {
-    const named = (a, b) => a.add(b);
-    for (const fn of [named, () => 0, (a, b = 1, c = a + b) => c, (...all) => all]) {
-      const fast = ebb.record(fn, { name: 'in reports' });
-      assert.deepEqual([fast.name, fast.length], [fn.name, fn.length]);
-      assert.equal(fast.info().name, 'in reports');
-    }
-  });
 });
