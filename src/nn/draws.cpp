@@ -55,8 +55,8 @@ Tensor draw_kept(const Dims& dims, double dropped) {
     return ops::greater_equal(draw_by(*seed_of_step, dims),
                               ops::fill({}, first_kept, DType::kInt32));
   }
-  // Whoever listens may be recording.
-  const double seed = is_seeded() && ops::recorder == nullptr ? next_seed() : 0;
+  // A seed that is recorded would draw the same numbers in each replay.
+  const double seed = is_seeded() && !ops::Recorder::any_replays() ? next_seed() : 0;
   return ops::greater_equal(ops::random_uniform(dims, {.seed = seed}),
                             ops::fill({}, dropped, DType::kFloat32));
 }

@@ -24,8 +24,12 @@ class Recorder {
   // A tensor has got a second name. May throw: then it has not.
   virtual void copied(Handle from, Handle to) = 0;
 
+  // What it hears is run again later, with the same attributes.
+  virtual bool replays() const noexcept { return false; }
+
   // Of the thread that this is called on.
   bool is_linked_here() const noexcept;
+  static bool any_replays() noexcept;
 
  protected:
   ~Recorder() = default;

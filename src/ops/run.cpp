@@ -89,6 +89,13 @@ bool Recorder::is_linked_here() const noexcept {
   return false;
 }
 
+bool Recorder::any_replays() noexcept {
+  for (const Recorder* each = innermost; each != nullptr; each = each->outer_) {
+    if (each->replays()) return true;
+  }
+  return false;
+}
+
 void Recorder::link() noexcept {
   EBB_CHECK(!is_heard_now());
   outer_ = innermost;

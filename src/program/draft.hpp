@@ -29,6 +29,7 @@ class DraftBody final : public ops::Recorder {
   void failed() noexcept override;
   void written(const StorageRef& memory) noexcept override;
   void copied(Handle from, Handle to) override;
+  bool replays() const noexcept override { return true; }
 
  private:
   enum class Origin : std::uint8_t { kInput, kCaptured, kConstant, kMade };

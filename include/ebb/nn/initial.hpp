@@ -25,8 +25,8 @@ Tensor he_normal(const Dims& dims);
 Tensor normal(const Dims& dims, double standard_deviation);
 Tensor uniform(const Dims& dims, double most);
 
-// Of this thread. 0, as it is at first: other values each time. Also what dropout draws in the steps of a
-// TrainingStep, and elsewhere where no tape is open and nothing is recorded.
+// Of this thread. 0, as it is at first: other values each time. Also what dropout draws, but for functions
+// that are given to record(): a TrainingStep is seeded, recorded or not.
 void set_seed(std::uint32_t seed) noexcept;
 
 }  // namespace ebb::nn
