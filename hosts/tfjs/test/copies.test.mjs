@@ -116,6 +116,55 @@ console.log(other !== tf, there < 15000, mine.dataSync()[0], value, tf.memory().
   assert.equal(out, 'true true 1 5 1');
 });
 
+/** Records a function and a model, and trains; says what came of it with and without. */
+const RECORDS = `
+const trained = (tf, record) => {
+  const w = tf.variable(tf.tensor1d([1, 2])), x = tf.tensor1d([1, 2]), optimizer = tf.train.adam(0.1);
+  const step = record((y) => optimizer.minimize(() => y.mul(w).sum(), true));
+  for (let i = 0; i < 4; i++) step(x);
+  optimizer.learningRate = 1;
+  for (let i = 0; i < 2; i++) step(x);
+  const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [1], kernelInitializer: 'ones' })] });
+  if (record.isOn) record(model);
+  const twice = record((o) => o.x.mul(2));
+  const found = [3, 4].map((each) => twice({ x: tf.scalar(each) }).dataSync()[0]);
+  const predicted = model.predict(tf.ones([1, 1])).dataSync()[0];
+  const text = JSON.stringify([...w.dataSync(), optimizer.iterations, ...found, predicted]);
+  for (const each of [w, optimizer, model]) each.dispose();
+  return text;
+};
+const asIs = (what) => what;
+module.exports = (tf, ebb) => {
+  const record = Object.assign((what) => ebb.record(what), { isOn: true });
+  return trained(tf, record) === trained(tf, asIs) ? 'the same' : trained(tf, record) + trained(tf, asIs);
+};`;
+
+test('functions are recorded where all modules are loaded again', () => {
+  writeFileSync(join(project, 'records.cjs'), RECORDS);
+  const out = run(`
+const both = [];
+for (let i = 0; i < 2; i++) {
+  for (const file of Object.keys(require.cache)) if (!file.endsWith('.node')) delete require.cache[file];
+  both.push(require('./records.cjs')(require('first/backend'), require('first')));
+}
+console.log(both.join());`);
+  assert.equal(out, 'the same,the same');
+});
+
+test('functions are recorded in each realm', () => {
+  writeFileSync(join(project, 'records.cjs'), RECORDS);
+  writeFileSync(
+    join(project, 'inside.cjs'),
+    "module.exports = require('./records.cjs')(require('first/backend'), require('first'));",
+  );
+  const realm = JSON.stringify(join(root, 'runners', 'realm.cjs'));
+  const out = run(`
+const { registry } = require(${realm});
+const load = () => registry()(require.resolve('./inside.cjs'));
+console.log(load(), load());`);
+  assert.equal(out, 'the same the same');
+});
+
 test('another version says so', () => {
   const out = run(`
 require('@tensorflow/tfjs'); require('first').reclaim.on();

@@ -1,5 +1,6 @@
 // `ebb.record`: functions and models that are replayed by one call of the core (docs/record.md).
-import type { RecordedInfo, Recorder, RecordOptions } from '../backend/record';
+import type { RecordedInfo, Recorder, Recorders, RecordOptions } from '../backend/record';
+import { currentEngine } from '../engine/tfjs';
 import { badArgument, checkFlag, checkOptions, EbbError } from '../errors';
 import { isolatePart } from '../host';
 
@@ -39,6 +40,12 @@ function checkRecordOptions(options: RecordOptions): void {
     throw badArgument('record: key', key, 'a function');
 }
 
+/** That of the engine in use here. */
+function recorderHere(): Recorder | undefined {
+  const engine = currentEngine();
+  return engine && isolatePart<Recorders>('recorders')?.get(engine);
+}
+
 /**
  * A function that does what `what` does: at first through TensorFlow.js, then by one call of the core. A model is recorded
  * in place, and returned.
@@ -46,7 +53,7 @@ function checkRecordOptions(options: RecordOptions): void {
 export function record<T extends object>(what: T, options: RecordOptions = {}): T {
   if (!isRecordable(what)) throw badArgument('record', what, 'a function, or a model');
   checkRecordOptions(options);
-  const recorder = isolatePart<Recorder>('recorder');
+  const recorder = recorderHere();
   if (recorder !== undefined) return recorder.record(what, options);
   throw new EbbError(
     'EBB_UNSUPPORTED',
@@ -56,7 +63,7 @@ export function record<T extends object>(what: T, options: RecordOptions = {}): 
 
 /** What is known of the functions that were recorded. */
 export function recordedFunctions(): RecordedInfo[] {
-  return isolatePart<Recorder>('recorder')?.recorded() ?? [];
+  return recorderHere()?.recorded() ?? [];
 }
 
 /** The same as lines of a report. */

@@ -20,7 +20,7 @@ import { registerProgressBar } from './tf_node/progress';
 host(); // or it throws that there is none here, before TensorFlow.js tries other backends
 register();
 registerCuda();
-installRecorder();
+installRecorder(tf.engine());
 const gpu = chosenGpu();
 const wanted = gpu === undefined ? NAME : CUDA_NAME;
 void tf.setBackend(wanted);

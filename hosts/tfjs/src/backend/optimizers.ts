@@ -195,9 +195,17 @@ function install(update: Update): void {
 
 let installed = false;
 
-/** A step of a recorded function counts in each call of it. */
+const NOTED = Symbol.for('ebb-tfjs.steps noted');
+interface Counter {
+  incrementIterations(): void;
+  [NOTED]?: boolean;
+}
+
+/** A step of a recorded function counts in each call of it. Copies of this package may have one of TensorFlow.js. */
 function noteSteps(): void {
-  const prototype = Optimizer.prototype as unknown as { incrementIterations(): void };
+  const prototype = Optimizer.prototype as unknown as Counter;
+  if (prototype[NOTED] === true) return;
+  prototype[NOTED] = true;
   const { incrementIterations } = prototype;
   prototype.incrementIterations = function (this: Optimizer): void {
     recordingUnderWay()?.optimizers.add(this);

@@ -37,10 +37,10 @@ function registerKernels(backendName: string): void {
 
 /** Registers a backend and all kernels under a name; false if it was there already. */
 export function registerAs(backendName: string, make: () => EbbBackend, priority: number): boolean {
+  installOptimizers(); // another copy of TensorFlow.js may have the engine, and optimizers of its own
   if (isRegistered(backendName)) return false;
   checkTable();
   registerKernels(backendName);
-  installOptimizers();
   installTape();
   const whenMade = (): EbbBackend => {
     runDirectly(engine() as unknown as Engine);

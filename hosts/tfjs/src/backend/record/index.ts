@@ -17,8 +17,13 @@ function record<T extends object>(what: T, options: RecordOptions = {}): T {
   return recordModel(what, options);
 }
 
-export function installRecorder(): void {
-  ofIsolate<Recorder>('recorder', () => ({ record, recorded: recordedFunctions }));
+/** By TensorFlow.js's engine: each realm has its own, and copies of this package in one realm share it. */
+export type Recorders = WeakMap<object, Recorder>;
+
+/** The first copy that comes to an engine has made the backend there, too. */
+export function installRecorder(engine: object): void {
+  const recorders = ofIsolate<Recorders>('recorders', () => new WeakMap());
+  if (!recorders.has(engine)) recorders.set(engine, { record, recorded: recordedFunctions });
 }
 
 export { isModel };

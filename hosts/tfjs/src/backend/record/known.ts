@@ -1,5 +1,5 @@
 // The recorded functions of the isolate, and what each has of the core.
-import type { Tensor } from '@tensorflow/tfjs-core';
+import { engine, type Tensor } from '@tensorflow/tfjs-core';
 import { ofIsolate } from '../../host';
 import type { Runtime } from '../runtime';
 
@@ -73,5 +73,9 @@ export function tellReuse(reference: WeakRef<Known>, reuses: boolean): void {
 
 export const recordedFunctions = (): RecordedInfo[] => still(known()).map((each) => each.info());
 
-/** Results of all of them that calls fill again. */
-export const allReused = (): Tensor[] => still(reusing()).flatMap((each) => each.reused());
+/** Results of all of them that calls fill again, of this realm's engine. */
+export function allReused(): Tensor[] {
+  const { tensorInfo } = engine().state;
+  const all = still(reusing()).flatMap((each) => each.reused());
+  return all.filter(({ dataId }) => tensorInfo.has(dataId));
+}

@@ -2,6 +2,7 @@
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { type DataId, isVariable, type Tensor, type Variable } from '../../engine/tfjs';
 import { EbbError } from '../../errors';
+import { ofIsolate } from '../../host';
 import type { EbbBackend } from '../backend';
 import type { EbbData } from '../data';
 import { runOp } from '../recipe';
@@ -23,9 +24,16 @@ export interface Captured {
   line: string;
 }
 
-let current: Recording | undefined;
+interface UnderWay {
+  recording: Recording | undefined;
+}
+
+let found: UnderWay | undefined;
+/** Another copy of this package may have TensorFlow.js's optimizers. */
+const underWay = (): UnderWay =>
+  (found ??= ofIsolate('recording a function', () => ({ recording: undefined })));
 /** The recording under way in this isolate, if there is one. */
-export const recordingUnderWay = (): Recording | undefined => current;
+export const recordingUnderWay = (): Recording | undefined => underWay().recording;
 
 /** TensorFlow.js's own dropout: its random numbers are uniform from 0 to 1. */
 const DROPOUT = /\bdropout_/;
@@ -78,14 +86,13 @@ export class Recording implements Listener {
       this.randomCalls++;
       return this.random.call(Math);
     };
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- there is one at a time
-    current = this;
+    underWay().recording = this;
   }
 
   /** Nothing is told any more. */
   stop(): void {
-    if (current !== this) return;
-    current = undefined;
+    if (recordingUnderWay() !== this) return;
+    underWay().recording = undefined;
     this.backend.runtime.listener = undefined;
     Math.random = this.random;
     this.endHearing();
