@@ -223,6 +223,28 @@ describe('a recorded model', () => {
     assert.deepEqual(reported('grown'), { predict: [12, 8, 4], train: [12, 9, 3] });
   });
 
+  test('goes on with a fit that compiles it', async () => {
+    const outcomes = [];
+    for (const isRecorded of [false, true]) {
+      const model = tf.sequential({
+        layers: [tf.layers.dense({ units: 2, inputShape: [3], kernelInitializer: 'ones' })],
+      });
+      const optimizers = [0.1, 0.01].map((rate) => tf.train.sgd(rate));
+      const compile = (i) => model.compile({ optimizer: optimizers[i], loss: 'meanSquaredError' });
+      compile(0);
+      if (isRecorded) ebb.record(model, { name: 'compiled within', exact: true });
+      const x = tf.ones([10, 3]);
+      const y = tf.ones([10, 2]);
+      const options = { batchSize: 5, verbose: 0, shuffle: false, validationData: [x, y] };
+      const onEpochEnd = (epoch) => void (epoch === 1 && compile(1));
+      const first = await model.fit(x, y, { ...options, epochs: 4, callbacks: { onEpochEnd } });
+      const second = await model.fit(x, y, { ...options, epochs: 4 });
+      outcomes.push([first.history, second.history]);
+      for (const each of [x, y, model, ...optimizers]) each.dispose();
+    }
+    assert.deepEqual(outcomes[1], outcomes[0]);
+  });
+
   test('takes options that are given later', async () => {
     for (const sequential of [true, false]) {
       const optimizer = tf.train.sgd(0.1);

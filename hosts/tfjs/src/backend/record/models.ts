@@ -15,33 +15,20 @@ export function isModel(value: unknown): value is Model {
   return typeof model === 'object' && model !== null && typeof model.predict === 'function';
 }
 
-/** What a training step depends on beside tensors, as a text: compile() makes all of these anew. */
-function compiled(model: Model): () => string {
-  let last: unknown[] = [];
-  let text = '';
-  return () => {
-    const now = [
-      model.optimizer_,
-      model.lossFunctions,
-      model.metricsTensors,
-      model.collectedTrainableWeights,
-    ] as Array<object | null | undefined>;
-    if (now.some((each, i) => each !== last[i]) || text === '') {
-      last = now;
-      text = now.map((each) => (each == null ? 0 : identityOf(each))).join();
-    }
-    return text;
-  };
-}
-
 type Part = 'predict' | 'execute' | 'train' | 'test';
 type RecordedMethod = Method & Handles & Pick<Recorded, 'set'>;
+
+/** What does a part's work, and the model whose it is: that within a sequential one is another after compile(). */
+interface Own {
+  model: Model;
+  method: Method;
+}
 
 /** The parts of a model, each one recorded function, also where the model within a sequential one is another later. */
 class RecordedModel {
   private readonly recorded = new Map<Part, RecordedMethod>();
-  private readonly own = new Map<Part, Method>();
-  private keyOfCompiled = (): unknown => undefined;
+  /** Of the model before for as long as a fit of it goes on. */
+  private readonly own = new Map<Part, Own>();
 
   constructor(
     private readonly name: string,
@@ -60,18 +47,18 @@ class RecordedModel {
     if (model[RECORDED] !== undefined) return;
     Object.defineProperty(model, RECORDED, { value: this });
     for (const recorded of this.recorded.values()) recorded.dispose();
-    this.own.clear();
-    this.keyOfCompiled = compiled(model);
-    this.replace(model, 'predict', (own) => this.part('predict', own));
+    this.replace(model, 'predict', (method) => this.part('predict', { model, method }));
     if (typeof model.makeTrainFunction !== 'function') {
-      return this.replace(model, 'execute', (own) => this.part('execute', own));
+      return this.replace(model, 'execute', (method) => this.part('execute', { model, method }));
     }
-    this.replace(model, 'makeTrainFunction', (own) => () => {
-      return this.part('train', this.own.get('train') ?? (own() as Method));
+    this.replace(model, 'makeTrainFunction', (make) => () => {
+      const known = this.own.get('train');
+      const method = known?.model === model ? known.method : (make() as Method);
+      return this.part('train', { model, method });
     });
-    this.replace(model, 'makeTestFunction', (own) => () => {
-      own();
-      model.testFunction = this.part('test', model.testFunction as Method);
+    this.replace(model, 'makeTestFunction', (make) => () => {
+      make();
+      model.testFunction = this.part('test', { model, method: model.testFunction as Method });
     });
   }
 
@@ -80,11 +67,11 @@ class RecordedModel {
     if (typeof own === 'function') model[method] = how(own.bind(model) as Method);
   }
 
-  private part(part: Part, own: Method): Method {
+  private part(part: Part, own: Own): Method {
     this.own.set(part, own);
     let recorded = this.recorded.get(part);
     if (recorded === undefined) {
-      const now: Method = (...args) => this.own.get(part)?.(...args);
+      const now: Method = (...args) => this.own.get(part)?.method(...args);
       this.recorded.set(part, (recorded = recordBound(now, this.optionsOf(part))));
     }
     return recorded;
@@ -98,8 +85,30 @@ class RecordedModel {
   private keyOf(part: Part): RecordOptions['key'] {
     const { key } = this.options;
     if (part === 'predict' || part === 'execute') return key;
-    if (key === undefined) return () => this.keyOfCompiled();
-    return () => [this.keyOfCompiled(), key()];
+    const compiled = this.keyOfCompiled(part);
+    if (key === undefined) return compiled;
+    return () => [compiled(), key()];
+  }
+
+  /** What a training step depends on beside tensors, as a text: compile() makes all of these anew. */
+  private keyOfCompiled(part: Part): () => string {
+    let last: unknown[] = [];
+    let text = '';
+    return () => {
+      const { model } = this.own.get(part) as Own;
+      const now = [
+        model,
+        model.optimizer_,
+        model.lossFunctions,
+        model.metricsTensors,
+        model.collectedTrainableWeights,
+      ] as Array<object | null | undefined>;
+      if (now.some((each, i) => each !== last[i]) || text === '') {
+        last = now;
+        text = now.map((each) => (each == null ? 0 : identityOf(each))).join();
+      }
+      return text;
+    };
   }
 }
 
