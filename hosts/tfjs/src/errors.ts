@@ -11,8 +11,9 @@ export class EbbError extends Error {
 }
 
 export function badArgument(what: string, given: unknown, allowed: string): EbbError {
-  let shown = typeof given === 'string' ? JSON.stringify(given) : String(given);
-  if (typeof given === 'object' && given !== null) shown = given.constructor?.name ?? 'object';
+  const isObject = typeof given === 'object' && given !== null;
+  let shown = isObject ? (given.constructor?.name ?? 'object') : String(given);
+  if (typeof given === 'string') shown = JSON.stringify(given);
   return new EbbError('EBB_INVALID_ARGUMENT', `[${what}] Received ${shown}; allowed: ${allowed}.`);
 }
 

@@ -166,6 +166,72 @@ describe('a recorded function', () => {
     compares((y, o) => y.add(o.total?.() ?? 100), mixed, [3, 1]);
   });
 
+  test('tells what has more than its elements from what was alike before', () => {
+    const symbol = Symbol('factor');
+    const hidden = Object.defineProperty({ a: 1 }, 'factor', { value: 3 });
+    const cases = [
+      [[1, 2], Object.assign([1, 2], { factor: 3 }), (list) => list.factor ?? 1],
+      [['b'], 'aaaab'.match(/b/), (found) => found.index ?? 1],
+      [{ a: 1 }, { a: 1, [symbol]: 3 }, (options) => options[symbol] ?? 1],
+      [{ a: 1 }, hidden, (options) => options.factor ?? 1],
+    ];
+    for (const [plain, more, factor] of cases) {
+      const fast = ebb.record((y, given) => y.mul(factor(given)));
+      for (const given of [plain, plain, more, plain, more]) {
+        const y = fast(x, given);
+        assert.deepEqual(
+          values(y),
+          values(x).map((each) => each * factor(given)),
+        );
+        y.dispose();
+      }
+      fast.dispose();
+    }
+  });
+
+  test('compares plain objects of other realms by content', () => {
+    const fast = ebb.record((given) => given.x.mul(given.by));
+    const given = runInNewContext('({ by: 2 })');
+    for (const number of [1, 2, 3]) {
+      given.x = tf.scalar(number);
+      const y = fast(given);
+      assert.deepEqual(values(y), [2 * number]);
+      y.dispose();
+      given.x.dispose();
+    }
+    given.x = tf.scalar(1);
+    given.by = 5;
+    const y = fast(given);
+    assert.deepEqual(values(y), [5]);
+    for (const each of [y, given.x, fast]) each.dispose();
+  });
+
+  test('lets getters call the function that reads them', () => {
+    let fast = (y, given) => y.mul(given.a + given.b);
+    const plain = (n) => ({ a: n, b: n });
+    const calls = (f) => {
+      const outer = {
+        get a() {
+          const y = f(x, plain(2));
+          const [first] = values(y);
+          y.dispose();
+          return first;
+        },
+        b: 1,
+      };
+      return [plain(1), outer, plain(1), outer].map((given) => {
+        const y = f(x, given);
+        const found = values(y);
+        y.dispose();
+        return found;
+      });
+    };
+    const wanted = calls(fast);
+    fast = ebb.record(fast);
+    assert.deepEqual(calls(fast), wanted);
+    fast.dispose();
+  });
+
   test('lets go of symbols', async () => {
     const fast = ebb.record((y) => y.add(1));
     let gone = 0;

@@ -19,7 +19,7 @@ export const isOrdinaryArray = (value: unknown): value is unknown[] =>
   Array.isArray(value) && Array.isArray(Object.getPrototypeOf(value));
 
 /** Whether there is more to it than its form says: symbols, properties that are not enumerable, a class. */
-function hasMore(form: Composed, value: object): boolean {
+export function hasMore(form: Composed, value: object): boolean {
   const { length } = Reflect.ownKeys(value);
   if (form.kind === 'object') return length !== form.names.length;
   const filledPlaces = form.parts.filter(({ kind }) => kind !== 'hole').length;

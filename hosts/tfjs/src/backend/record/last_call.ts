@@ -3,12 +3,30 @@ import type { Tensor } from '@tensorflow/tfjs-core';
 import { isTensor, isVariable, type Variable } from '../../engine/tfjs';
 import { badArgument } from '../../errors';
 import { sameShape } from '../data';
-import { isOrdinaryArray } from './arguments';
+import { hasMore, isOrdinaryArray } from './arguments';
 import { type Form, formOf, isPlainObject, keyOf, type Read } from './values';
 
 interface Likeness {
   dtype: Tensor['dtype'];
   shape: readonly number[];
+}
+
+/** A call while it is compared with the last one. */
+export class Compared {
+  readonly tensors: Tensor[] = [];
+  /** What objects had in their properties, in the order in which they were read. */
+  readonly found: unknown[] = [];
+  constructor(
+    readonly backend: object,
+    readonly receiver: unknown,
+    readonly args: unknown[],
+  ) {}
+
+  /** Reads arguments that are not alike in the same order: what was read is not read once more. */
+  rest(): Read {
+    let at = 0;
+    return (of, name) => (at < this.found.length ? this.found[at++] : of[name]);
+  }
 }
 
 export class LastCall {
@@ -17,8 +35,6 @@ export class LastCall {
   /** What the function depends on beside its arguments, and the key with that. */
   private more: unknown = undefined;
   private whole: string;
-  /** What objects of the call that is compared had in their properties, in the order in which they were read. */
-  private found: unknown[] | undefined = undefined;
 
   constructor(
     private readonly backend: object,
@@ -40,33 +56,22 @@ export class LastCall {
   }
 
   /** The tensors of a call that is like it, each once; undefined: it is not, or it takes more to tell. */
-  tensorsOf(backend: object, receiver: unknown, args: unknown[]): Tensor[] | undefined {
-    this.found = undefined;
-    if (backend !== this.backend || receiver !== this.receiver) return undefined;
-    const tensors: Tensor[] = [];
-    if (!this.isLike(this.form, args, tensors)) return undefined;
-    this.found = undefined;
-    return tensors;
+  tensorsOf(call: Compared): Tensor[] | undefined {
+    if (call.backend !== this.backend || !Object.is(call.receiver, this.receiver)) return undefined;
+    const { parts } = this.form as Form & { kind: 'array' };
+    return this.areLike(parts, call.args, call) ? call.tensors : undefined;
   }
 
-  /** Reads arguments that are not alike in the same order: what was read is not read once more. */
-  rest(): Read {
-    const found = this.found ?? [];
-    this.found = undefined;
-    let at = 0;
-    return (of, name) => (at < found.length ? found[at++] : of[name]);
-  }
-
-  private isLike(form: Form, value: unknown, tensors: Tensor[]): boolean {
+  private isLike(form: Form, value: unknown, call: Compared): boolean {
     switch (form.kind) {
       case 'tensor':
-        return this.isLikeTensor(form.at, value, tensors);
+        return this.isLikeTensor(form.at, value, call.tensors);
       case 'variable':
         return form.variable === value;
       case 'array':
-        return isOrdinaryArray(value) && this.areLike(form, value, tensors);
+        return isOrdinaryArray(value) && this.isLikeArray(form, value, call);
       case 'object':
-        return isPlainObject(value) && this.isLikeObject(form, value, tensors);
+        return isPlainObject(value) && this.isLikeObject(form, value, call);
       case 'hole':
         return value === undefined;
       default:
@@ -74,34 +79,35 @@ export class LastCall {
     }
   }
 
-  private areLike(
-    { parts, whole }: Form & { kind: 'array' },
-    values: unknown[],
-    tensors: Tensor[],
-  ): boolean {
-    if (values.length !== parts.length || whole !== undefined) return false;
+  private areLike(parts: readonly Form[], values: unknown[], call: Compared): boolean {
+    if (values.length !== parts.length) return false;
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i] as Form;
       const value = values[i];
       if (value === undefined && i in values === (part.kind === 'hole')) return false;
-      if (!this.isLike(part, value, tensors)) return false;
+      if (!this.isLike(part, value, call)) return false;
     }
     return true;
   }
 
+  private isLikeArray(form: Form & { kind: 'array' }, value: unknown[], call: Compared): boolean {
+    if (value.length !== form.parts.length || form.whole !== undefined) return false;
+    return !hasMore(form, value) && this.areLike(form.parts, value, call);
+  }
+
   private isLikeObject(
-    { names, parts, whole }: Form & { kind: 'object' },
+    form: Form & { kind: 'object' },
     value: Record<string, unknown>,
-    tensors: Tensor[],
+    call: Compared,
   ): boolean {
-    if (whole !== undefined) return false;
-    const found = (this.found ??= []);
+    const { names, parts, whole } = form;
+    if (whole !== undefined || hasMore(form, value)) return false;
     let at = 0;
     for (const name in value) {
       if (at === names.length || name !== names[at]) return false;
       const inside = value[name];
-      found.push(inside);
-      if (!this.isLike(parts[at++] as Form, inside, tensors)) return false;
+      call.found.push(inside);
+      if (!this.isLike(parts[at++] as Form, inside, call)) return false;
     }
     return at === names.length;
   }

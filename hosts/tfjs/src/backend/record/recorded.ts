@@ -7,7 +7,7 @@ import { formOfArguments, handedOn } from './arguments';
 import { Circumstances, followed } from './circumstances';
 import { OtherValues } from './guards';
 import { allReused, makeKnown, Programs, type RecordedInfo, tellReuse } from './known';
-import { LastCall } from './last_call';
+import { Compared, LastCall } from './last_call';
 import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
@@ -108,7 +108,8 @@ export class Recorded {
     const without = this.whyEager(backend);
     if (without !== '') return this.eager(receiver, args, without);
     const own = backend as EbbBackend;
-    const tensors = this.last?.tensorsOf(own, receiver, args) ?? this.learn(own, receiver, args);
+    const compared = new Compared(own, receiver, args);
+    const tensors = this.last?.tensorsOf(compared) ?? this.learn(compared);
     const last = this.last as LastCall;
     if (last.hasStrings) {
       return this.eager(receiver, args, 'it was given a tensor of strings');
@@ -136,9 +137,10 @@ export class Recorded {
   }
 
   /** The tensors of a call that is not like the last. */
-  private learn(backend: EbbBackend, receiver: unknown, args: unknown[]): Tensor[] {
+  private learn(call: Compared): Tensor[] {
+    const { backend, receiver, args } = call;
     const tensors: Tensor[] = [];
-    const form = formOfArguments(args, tensors, this.last?.rest());
+    const form = formOfArguments(args, tensors, call.rest());
     const key = `${identityOf(backend)} ${keyOfReceiver(receiver)} ${keyOf(form, tensors)}`;
     this.last = new LastCall(backend, receiver, key, form, tensors);
     return tensors;

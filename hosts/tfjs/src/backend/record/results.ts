@@ -30,8 +30,12 @@ function onceIn(form: Form): string {
 
 /** Promises of a call that is refused have nobody who could wait for them. */
 function silence(form: Form): void {
-  if (form.kind === 'plain' && types.isPromise(form.value)) form.value.catch(() => undefined);
   if ('parts' in form) form.parts.forEach(silence);
+  if (form.kind !== 'plain') return;
+  const { value } = form;
+  if (types.isPromise(value)) value.catch(() => undefined);
+  const isKept = types.isMap(value) || types.isSet(value);
+  if (isKept) for (const each of value.values()) silence(formOf(each, []));
 }
 
 /** The same, with copies of plain data that the first caller may write to. */

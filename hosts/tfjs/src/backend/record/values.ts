@@ -41,9 +41,13 @@ const asTensor = (value: unknown): Tensor | undefined =>
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === Object.prototype || prototype === null || isPrototypeOfAll(prototype);
 }
+
+/** Object.prototype, of whichever realm. */
+const isPrototypeOfAll = (prototype: object): boolean =>
+  Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
 
 /**
  * Takes the tensors out, each once, in the order of their first places. Variables stay: they are the same in each call.
