@@ -48,6 +48,21 @@ TEST_F(SharedPrograms, ProductsAreSteady) {
                 });
 }
 
+// Long enough for a crew; columns that are no whole vectors, or more than one thread's.
+TEST_F(SharedPrograms, RowsTimesMatricesAreSteady) {
+  for (const std::int64_t units : {128, 200, 331}) {
+    SCOPED_TRACE(units);
+    expect_steady({numbers({1, units}, 1), numbers({units, units}, 2), numbers({units}, 3)},
+                  [](const Tensors& x) {
+                    Tensor h = x[0];
+                    for (int layer = 0; layer < 30; ++layer) {
+                      h = ops::relu(times(h, x[1]) * scalar(0.1F) + x[2]);
+                    }
+                    return Tensors{h, ops::tanh(times(h, x[1]) + x[2]), times(h, x[1])};
+                  });
+  }
+}
+
 TEST_F(SharedPrograms, BatchesOfProductsAreSteady) {
   for (const std::int64_t count : {1, 7, 8, 12}) {
     SCOPED_TRACE(count);

@@ -20,12 +20,12 @@ struct Work {
   std::array<int, kParts> done{};  // plain: the watch of memory tells who comes after whom
   bool over = false;
 
-  static void part(void* data, int index, int count) {
+  static void part(void* data, std::int64_t begin, std::int64_t end) {
     Work& work = *static_cast<Work*>(data);
-    work.run->expect(count == kParts && index >= 0 && index < count, "a part that there is not");
+    work.run->expect(begin >= 0 && end == begin + 1 && end <= kParts, "a part that there is not");
     work.run->expect(!work.over, "a part of a loop that is over");
     work.run->step();
-    ++work.done[static_cast<std::size_t>(index)];
+    ++work.done[static_cast<std::size_t>(begin)];
   }
 };
 
@@ -36,8 +36,8 @@ struct World {
     for (int i = 0; i < count; ++i) {
       Work& work = works[static_cast<std::size_t>(i)];
       work.run = &run;
-      loop.offer(kParts, Work::part, &work);
-      while (loop.take(SharedLoop::Whose::kOwn)) {
+      loop.begin({Work::part, &work, kParts, kParts, is_turned});
+      while (loop.take()) {
       }
       while (!loop.has_ended()) run.pause();
       for (const int times : work.done) run.expect(times == 1, "a part was not made once");
@@ -48,20 +48,23 @@ struct World {
   void help(int times) {
     for (int i = 0; i < times; ++i) {
       if (!loop.has_parts()) run.pause();
-      loop.take(SharedLoop::Whose::kAnothers);
+      loop.help();
     }
   }
 
   Schedule& run;
+  bool is_turned = false;
   SharedLoop loop;
   std::array<Work, kMostLoops>
       works;  // not in one place: a helper may still have the address of the first
   int made = 0;
 };
 
-void explore_loops(const char* what, int loops, std::initializer_list<int> helpers) {
+void explore_loops(const char* what, int loops, std::initializer_list<int> helpers,
+                   bool is_turned = false) {
   explore(what, [&](Schedule& run) {
     World world(run);
+    world.is_turned = is_turned;
     run.thread([&] { world.loops(loops); });
     for (const int times : helpers) run.thread([&world, times] { world.help(times); });
     run.start();
@@ -70,6 +73,10 @@ void explore_loops(const char* what, int loops, std::initializer_list<int> helpe
 }
 
 TEST(SharedLoopSchedules, EachPartIsMadeOnce) { explore_loops("a loop and a helper", 1, {3}); }
+
+TEST(SharedLoopSchedules, EachPartOfATurnedLoopIsMadeOnce) {
+  explore_loops("a turned loop and a helper", 1, {3}, true);
+}
 
 TEST(SharedLoopSchedules, AHelperTakesNothingOfTheNextLoopByMistake) {
   explore_loops("two loops and a helper", 2, {3});

@@ -50,15 +50,28 @@ void Crew::rest() noexcept {
   if (calls % 2 == 1) calls_.store(calls + 1, std::memory_order_release);
 }
 
-void Crew::run(int parts, SharedLoop::Body body, void* data) noexcept {
-  loop_.offer(parts, body, data);
-  while (loop_.take(SharedLoop::Whose::kOwn)) {
+void Crew::finish() noexcept {
+  while (loop_.take()) {
   }
   // A helper that runs is about to end; one that does not needs this core, perhaps.
   constexpr int kLooks = 2000;
   for (int i = 0; i < kLooks && !loop_.has_ended(); ++i) Backoff::pause();
   for (Backoff backoff; !loop_.has_ended();)
     if (!backoff.spin()) backoff.nap();
+}
+
+void Crew::run(const SharedLoop::Work& work) noexcept {
+  loop_.begin(work);
+  finish();
+}
+
+void Crew::run_apart(const SharedLoop::Work& work) noexcept {
+  // Longer than a helper that looks takes to see them.
+  constexpr int kLooks = 30;
+  const int looks = loop_.others() > 0 ? kLooks : 0;  // with the one before
+  loop_.begin(work);
+  for (int i = 0; i < looks && loop_.has_parts(); ++i) Backoff::pause();
+  finish();
 }
 
 bool Crew::wait_for_loop(Clock::time_point last) const noexcept {
@@ -75,7 +88,7 @@ void Crew::help() noexcept {
     const std::uint32_t calls = calls_.load(std::memory_order_acquire);
     bool looks = calls % 2 == 1;
     for (Clock::time_point last = Clock::now(); looks;) {
-      if (loop_.take(SharedLoop::Whose::kAnothers)) {
+      if (loop_.help()) {
         last = Clock::now();
       } else {
         looks = wait_for_loop(last) && calls_.load(std::memory_order_relaxed) % 2 == 1;

@@ -38,11 +38,16 @@ class Crew {
   // Until the next call: other threads need the cores.
   void rest() noexcept;
   // Returns when all parts have ended.
-  void run(int parts, SharedLoop::Body body, void* data) noexcept;
+  void run(const SharedLoop::Work& work) noexcept;
+  // The same for short parts, one for each thread: waits a moment for helpers to take theirs, so that
+  // each thread has the same one in the next loop over the same memory, unless none came the last time.
+  void run_apart(const SharedLoop::Work& work) noexcept;
 
  private:
   void start(int helpers) noexcept;
   [[noreturn]] void help() noexcept;
+  // What is left of the loop.
+  void finish() noexcept;
   // False: it has waited for long enough.
   bool wait_for_loop(std::chrono::steady_clock::time_point last) const noexcept;
 

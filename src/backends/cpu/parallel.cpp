@@ -69,4 +69,13 @@ void parallel_for(std::int64_t count, std::int64_t grain,
   Team::run(static_cast<int>(parts), run_part, &loop);
 }
 
+void parallel_apart(std::int64_t count, std::int64_t grain,
+                    FunctionRef<void(std::int64_t, std::int64_t)> body) {
+  const bool is_worth_sharing = Shift::is_on() && count >= 2 * grain;
+  if (is_worth_sharing) Shift::count_own_loop();
+  if (!is_worth_sharing || !Shift::has_crew()) return body(0, count);
+  const std::int64_t parts = std::min<std::int64_t>(Shift::threads(), count / grain);
+  Shift::run_apart(count, static_cast<int>(parts), body);
+}
+
 }  // namespace ebb::cpu

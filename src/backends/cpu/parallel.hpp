@@ -22,9 +22,14 @@ class FunctionRef<R(Args...)> {
         }) {}
   R operator()(Args... args) const { return call_(object_, args...); }
 
+  // Called with the object first, it does the same.
+  using Function = R (*)(void*, Args...);
+  Function function() const noexcept { return call_; }
+  void* object() const noexcept { return object_; }
+
  private:
   void* object_;
-  R (*call_)(void*, Args...);
+  Function call_;
 };
 
 // Calls body(begin, end) for parts of [0, count) that together are all of it, each at least `grain`
@@ -33,6 +38,12 @@ class FunctionRef<R(Args...)> {
 // elements too. The body must not throw and must not allocate tensors.
 void parallel_for(std::int64_t count, std::int64_t grain,
                   FunctionRef<void(std::int64_t, std::int64_t)> body);
+
+// The same for a loop of a few hundred nanoseconds over memory that a recorded program reads in each of its runs: where the
+// crew helps, each thread has one part of at least `grain`, the same in each run, so that it stays in the cache of its core.
+// On the calling thread otherwise.
+void parallel_apart(std::int64_t count, std::int64_t grain,
+                    FunctionRef<void(std::int64_t, std::int64_t)> body);
 
 // How many threads a large loop is shared by.
 int team_size() noexcept;

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
+#include <cstdint>
 
 #include "backends/cpu/crew.hpp"
 #include "backends/cpu/team.hpp"
-#include "backends/cpu/wake.hpp"
 
 namespace ebb::cpu {
 namespace {
@@ -19,44 +18,57 @@ struct ThisThread {
   bool has_crew = false;
   bool measures = false;
   int helpers = 0;
-  std::uint32_t own_loops = 0, library_loops = 0;
+  std::uint32_t own_loops = 0, library_loops = 0, apart_loops = 0;
   Clock::time_point start;
 };
 thread_local ThisThread here;
 
-struct Loop {
-  std::int64_t count;
-  const FunctionRef<void(std::int64_t, std::int64_t)>& body;
-};
+constexpr auto kRelaxed = std::memory_order_relaxed;
 
-void run_part(void* data, int index, int parts) {
-  const Loop& loop = *static_cast<const Loop*>(data);
-  const std::int64_t begin = loop.count * index / parts;
-  const std::int64_t end = loop.count * (index + 1) / parts;
-  if (begin < end) loop.body(begin, end);
+// ---- what a run takes
+
+// Is in force at once; one that was held up counts as a slow one.
+std::uint32_t blended(std::uint32_t before, std::uint32_t now, std::uint32_t weight) noexcept {
+  if (before == 0) return now;
+  const std::uint64_t most = std::uint64_t{4} * before;
+  const std::uint64_t counted = std::min<std::uint64_t>(now, most);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      (std::uint64_t{before} * (weight - 1) + counted) / weight, UINT32_MAX));
 }
 
-bool takes_long_enough(std::uint32_t us) noexcept {
-  return us >= Shift::kLeastMicroseconds &&
-         us >= Shift::kLeastWakes * std::min(wake_microseconds(), Shift::kMostWake);
+bool pays(const ProgramPace& pace) noexcept {
+  return pace.shared_ns.load(kRelaxed) <= (1 - Shift::kLeastGain) * pace.alone_ns.load(kRelaxed);
 }
 
-bool is_worth_calling(const ProgramPace& pace) noexcept {
-  const std::uint32_t library_loops = pace.library_loops.load(std::memory_order_relaxed);
-  const std::uint32_t own_loops = pace.own_loops.load(std::memory_order_relaxed);
+std::uint32_t runs_between(const ProgramPace& pace) noexcept {
+  const double alone = std::max(1U, pace.alone_ns.load(kRelaxed));
+  const double shared = std::max(1U, pace.shared_ns.load(kRelaxed));
+  const double times = std::clamp(std::max(alone / shared, shared / alone), 1.0, 1000.0);
+  return static_cast<std::uint32_t>(times * Shift::kRunsBetween);
+}
+
+bool may_have_crew(const ProgramPace& pace) noexcept {
+  const std::uint32_t library_loops = pace.library_loops.load(kRelaxed);
+  const std::uint32_t own_loops = pace.own_loops.load(kRelaxed);
   return own_loops > 0 && library_loops * Shift::kOwnForEach <= own_loops &&
-         takes_long_enough(pace.least_us.load(std::memory_order_relaxed));
+         pace.alone_ns.load(kRelaxed) >= Shift::kLeastNs;
+}
+
+bool wants_crew(ProgramPace& pace) noexcept {
+  if (pace.runs.load(kRelaxed) < Shift::kRunsAlone + Shift::kRunsShared) return true;
+  const std::uint32_t left = pace.until_other.load(kRelaxed);
+  pace.until_other.store(left == 0 ? runs_between(pace) : left - 1, kRelaxed);
+  return pays(pace) != (left == 0);
 }
 
 void begin(ProgramPace& pace) noexcept {
   if (here.is_on) return;  // a program inside a program: there is none
   here.is_on = true;
-  if (pace.runs.load(std::memory_order_relaxed) < Shift::kRunsAlone) {
-    here.measures = true;
-    here.start = Clock::now();
-    return;
-  }
-  if (!is_worth_calling(pace)) return;
+  const bool is_first = pace.runs.load(kRelaxed) < Shift::kRunsAlone;
+  here.measures = is_first || may_have_crew(pace);
+  if (!here.measures) return;
+  here.start = Clock::now();
+  if (is_first || !wants_crew(pace)) return;
   here.helpers = Team::available() - 1;
   here.has_crew = here.helpers > 0 && Crew::here().hire();
   if (here.has_crew) Crew::here().call(here.helpers);
@@ -64,21 +76,36 @@ void begin(ProgramPace& pace) noexcept {
 
 void learn(ProgramPace& pace) noexcept {
   const auto took =
-      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - here.start).count();
-  const auto us = static_cast<std::uint32_t>(
-      std::min<std::int64_t>(took, std::numeric_limits<std::uint32_t>::max() - 1));
-  std::uint32_t least = pace.least_us.load(std::memory_order_relaxed);
-  while (us < least && !pace.least_us.compare_exchange_weak(least, us, std::memory_order_relaxed)) {
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - here.start).count();
+  const auto ns = static_cast<std::uint32_t>(std::clamp<std::int64_t>(took, 1, UINT32_MAX));
+  const std::uint32_t runs = pace.runs.load(kRelaxed);
+  auto& way = here.has_crew ? pace.shared_ns : pace.alone_ns;
+  const std::uint32_t before = way.load(kRelaxed);
+  if (runs < Shift::kRunsAlone + Shift::kRunsShared) {
+    way.store(before == 0 ? ns : std::min(before, ns), kRelaxed);
+  } else {
+    // The way that is measured seldom is soon known again.
+    way.store(blended(before, ns, here.has_crew == pays(pace) ? 8 : 2), kRelaxed);
   }
-  pace.own_loops.store(here.own_loops, std::memory_order_relaxed);
-  pace.library_loops.store(here.library_loops, std::memory_order_relaxed);
-  pace.runs.fetch_add(1, std::memory_order_relaxed);
+  if (runs < Shift::kRunsAlone) {
+    pace.own_loops.store(here.own_loops, kRelaxed);
+    pace.library_loops.store(here.library_loops, kRelaxed);
+  }
+  pace.runs.fetch_add(1, kRelaxed);
 }
 
 void end(ProgramPace& pace, bool completed) noexcept {
   if (here.measures && completed) learn(pace);
   if (here.has_crew) Crew::here().dismiss();
   here = {};
+}
+
+void run_by(void (Crew::*run)(const SharedLoop::Work&), const SharedLoop::Work& work) noexcept {
+  Crew& crew = Crew::here();
+  crew.call(here.helpers);  // they may have fallen asleep
+  here.has_crew = false;    // for what the parts call
+  (crew.*run)(work);
+  here.has_crew = true;
 }
 
 constexpr ops::ProgramHooks kHooks{begin, end};
@@ -90,14 +117,17 @@ const ops::ProgramHooks& shift_hooks() noexcept { return kHooks; }
 bool Shift::is_on() noexcept { return here.is_on; }
 bool Shift::has_crew() noexcept { return here.has_crew; }
 
+int Shift::threads() noexcept { return here.helpers + 1; }
+
 void Shift::run(std::int64_t count, int parts,
                 FunctionRef<void(std::int64_t, std::int64_t)> body) noexcept {
-  Loop loop{count, body};
-  Crew& crew = Crew::here();
-  crew.call(here.helpers);  // they may have fallen asleep
-  here.has_crew = false;    // for what the parts call
-  crew.run(parts, run_part, &loop);
-  here.has_crew = true;
+  run_by(&Crew::run, {body.function(), body.object(), count, parts});
+}
+
+void Shift::run_apart(std::int64_t count, int parts,
+                      FunctionRef<void(std::int64_t, std::int64_t)> body) noexcept {
+  const bool is_turned = here.apart_loops++ % 2 == 1;
+  run_by(&Crew::run_apart, {body.function(), body.object(), count, parts, is_turned});
 }
 
 void Shift::count_own_loop() noexcept { ++here.own_loops; }

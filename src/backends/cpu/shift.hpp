@@ -2,8 +2,10 @@
 // when the run begins and wakes while its first steps are made. Its loops are cut finer then than those
 // of single operations, which have to be worth waking somebody.
 //
-// The first kRunsAlone runs of a program are made without, and measured. The crew is called where these
-// took some times as long as it takes to wake, and where few of their loops are oneDNN's: those have
+// Whether that is worth it is measured. The first kRunsAlone runs of a program are made without the crew, the next kRunsShared
+// with it; from then on the way that takes less, and now and then the other one, so seldom that it is less than 2% of the
+// time: where other programs want the cores, or runs come so seldom that helpers sleep in between, what was better is not any more.
+// Programs of few microseconds have no crew, nor have those with many loops of oneDNN's: these have
 // threads of their own, and two teams that take turns would wait for each other's threads to sleep.
 #pragma once
 
@@ -16,11 +18,12 @@ namespace ebb::cpu {
 
 class Shift {
  public:
-  static constexpr std::uint32_t kRunsAlone = 8;
-  // A run of fewer microseconds than this is never worth it; a longer one is where it takes kLeastWakes times as long
-  // as the team takes to wake on this machine, but at most kMostWake.
-  static constexpr std::uint32_t kLeastMicroseconds = 40;
-  static constexpr double kLeastWakes = 2, kMostWake = 50;
+  static constexpr std::uint32_t kRunsAlone = 8, kRunsShared = 8;
+  static constexpr std::uint32_t kLeastNs = 40'000;
+  // The crew is for this thread alone and keeps other cores busy: a run has to take so much less with it.
+  static constexpr double kLeastGain = 0.05;
+  // So many runs, times what the other way takes of the better one's time, are made before the other is measured again.
+  static constexpr std::uint32_t kRunsBetween = 64;
   // Of oneDNN's loops there must be one in so many at most.
   static constexpr std::uint32_t kOwnForEach = 4;
   // A part of a loop may be so many times smaller than one that somebody would be woken for.
@@ -35,6 +38,10 @@ class Shift {
   // Pre: has_crew(), parts > 1. Calls body(begin, end) for parts of [0, count).
   static void run(std::int64_t count, int parts,
                   FunctionRef<void(std::int64_t, std::int64_t)> body) noexcept;
+  // The same, one part for each thread (Crew::run_apart).
+  static void run_apart(std::int64_t count, int parts,
+                        FunctionRef<void(std::int64_t, std::int64_t)> body) noexcept;
+  static int threads() noexcept;  // Pre: has_crew()
 
   // A loop that is worth more than one thread was met; oneDNN's: it begins now, and needs the cores.
   static void count_own_loop() noexcept;

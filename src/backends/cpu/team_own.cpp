@@ -24,13 +24,16 @@ int wanted_threads() {
 struct Work {
   void (*body)(void*);
   void* data;
+  int threads;
 };
 
-void do_part(void* data, int index, int count) {
+void do_part(void* data, std::int64_t begin, std::int64_t end) {
   const Work& work = *static_cast<const Work*>(data);
-  here = {index, count};
-  work.body(work.data);
-  here = {0, 1};
+  for (; begin < end; ++begin) {
+    here = {static_cast<int>(begin), work.threads};
+    work.body(work.data);
+    here = {0, 1};
+  }
 }
 
 }  // namespace
@@ -43,15 +46,15 @@ int Team::size() noexcept {
 int Team::available() noexcept { return alone == 0 && here.count == 1 ? size() : 1; }
 
 void Team::run(int threads, void (*body)(void*), void* data) noexcept {
-  Work work{body, data};
+  Work work{body, data, threads};
   Crew& crew = Crew::here();
   if (threads > 1 && crew.hire()) {
     crew.call(threads - 1);
-    crew.run(threads, do_part, &work);
+    crew.run({do_part, &work, threads, threads});
     crew.dismiss();
     return;
   }
-  for (int index = 0; index < threads; ++index) do_part(&work, index, threads);
+  do_part(&work, 0, threads);
 }
 
 Team::Part Team::part() noexcept { return here; }

@@ -155,9 +155,13 @@ bool multiplied_row(OpCall& call, const Product& product, bool bias) {
   const bool suits = product.rows == 1 && product.batch_axes() == 0 && !product.transpose_b &&
                      product.inner * product.columns <= kRowProductElements;
   if (!suits) return false;
+  const ops::Epilogue& epilogue = product.epilogue;
+  // An activation comes after the bias.
+  const auto limits = limits_of(epilogue.activation);
+  const bool whole = bias == epilogue.bias.given && limits.has_value();
   multiply_row({call.in<float>(0), call.in<float>(1), bias ? call.in<float>(2) : nullptr,
-                call.out<float>(0), product.inner, product.columns});
-  if (!product.epilogue.empty()) apply_epilogue(call, product.epilogue, bias);
+                call.out<float>(0), product.inner, product.columns, whole ? *limits : Limits{}});
+  if (!whole) apply_epilogue(call, epilogue, bias);
   return true;
 }
 

@@ -1,9 +1,10 @@
 // One row times a matrix, both in the caches, as a layer does with a batch of one: what a call of
-// oneDNN takes around its kernel is longer than the product.
+// oneDNN takes around its kernel is longer than the product. In a recorded program threads share its columns.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+
+#include "backends/cpu/kernels/epilogue.hpp"
 
 namespace ebb::cpu {
 
@@ -14,6 +15,7 @@ struct RowProduct {
   float* out;           // columns
   std::int64_t inner;
   std::int64_t columns;
+  Limits limits;  // of the sums with their bias
 };
 
 // Larger matrices are worth a team, or the blocks that oneDNN makes of them.

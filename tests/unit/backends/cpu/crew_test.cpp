@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -28,10 +29,15 @@ struct Counts {
   std::chrono::microseconds a_part{0};
 
   explicit Counts(int parts) : times(static_cast<std::size_t>(parts)) {}
-  static void part(void* data, int index, int count) {
+  // A part for each.
+  SharedLoop::Work work(bool is_turned = false) {
+    const int parts = static_cast<int>(times.size());
+    return {part, this, parts, parts, is_turned};
+  }
+  static void part(void* data, std::int64_t begin, std::int64_t end) {
     Counts& counts = *static_cast<Counts*>(data);
-    EXPECT_EQ(static_cast<std::size_t>(count), counts.times.size());
-    ++counts.times[static_cast<std::size_t>(index)];
+    EXPECT_EQ(end, begin + 1);
+    ++counts.times[static_cast<std::size_t>(begin)];
     if (std::this_thread::get_id() != counts.caller) ++counts.helped;
     const auto until = std::chrono::steady_clock::now() + counts.a_part;
     while (counts.a_part.count() != 0 && std::chrono::steady_clock::now() < until) {
@@ -55,11 +61,42 @@ TEST(Crew, MakesEachPartOnce) {
   Crew::here().call(3);
   for (int i = 0; i < 3000; ++i) {
     Counts counts(1 + i % 17);
-    Crew::here().run(static_cast<int>(counts.times.size()), Counts::part, &counts);
+    Crew::here().run(counts.work());
     counts.expect_once();
     if (i % 100 == 50) Crew::here().rest();
     if (i % 100 == 70) Crew::here().call(3);
   }
+}
+
+TEST(Crew, MakesEachPartOnceWhereEachThreadHasItsOwn) {
+  const Hired hired;
+  Crew::here().call(3);
+  for (int i = 0; i < 3000; ++i) {
+    Counts counts(1 + i % 4);
+    Crew::here().run_apart(counts.work(i % 2 == 1));
+    counts.expect_once();
+    if (i % 100 == 50) Crew::here().rest();
+    if (i % 100 == 70) Crew::here().call(3);
+  }
+}
+
+TEST(Crew, GivesItsThreadTheSamePartInEachLoop) {
+  const Hired hired;
+  std::array<int, 2> own{};
+  struct Loop {
+    std::array<int, 2>& own;
+    std::thread::id caller = std::this_thread::get_id();
+  } loop{own};
+  const SharedLoop::Body body = [](void* data, std::int64_t begin, std::int64_t) {
+    const Loop& here = *static_cast<Loop*>(data);
+    if (std::this_thread::get_id() == here.caller) ++here.own[static_cast<std::size_t>(begin)];
+  };
+  Crew::here().call(1);
+  for (int i = 0; i < 200; ++i) Crew::here().run_apart({body, &loop, 2, 2, false});
+  EXPECT_EQ(own[0], 200);
+  own = {};
+  for (int i = 0; i < 200; ++i) Crew::here().run_apart({body, &loop, 2, 2, true});
+  EXPECT_EQ(own[1], 200);
 }
 
 TEST(Crew, HelpsWithLongParts) {
@@ -69,7 +106,7 @@ TEST(Crew, HelpsWithLongParts) {
     Crew::here().call(1);
     Counts counts(8);
     counts.a_part = 2ms;
-    Crew::here().run(8, Counts::part, &counts);
+    Crew::here().run(counts.work());
     counts.expect_once();
     if (counts.helped > 0) return;
   }
@@ -80,7 +117,7 @@ TEST(Crew, WaitsForNobodyWhoDoesNotCome) {
   const Hired hired;
   Crew::here().rest();
   Counts counts(5);
-  Crew::here().run(5, Counts::part, &counts);
+  Crew::here().run(counts.work());
   counts.expect_once();
 }
 
@@ -96,7 +133,7 @@ TEST(Crew, ServesThreadsInTurn) {
       const Hired hired;
       Crew::here().call(2);
       Counts counts(6);
-      Crew::here().run(6, Counts::part, &counts);
+      Crew::here().run(counts.work());
       counts.expect_once();
       ++loops;
     }
@@ -128,7 +165,7 @@ TEST(Crew, SleepsWhileItsThreadDoesSomethingElse) {
   EXPECT_LT(cpu_seconds() - before, 0.05);
   Counts counts(4);
   Crew::here().call(2);
-  Crew::here().run(4, Counts::part, &counts);
+  Crew::here().run(counts.work());
   counts.expect_once();
 }
 
@@ -137,14 +174,14 @@ TEST(Crew, IsAnotherInTheChildOfAFork) {
   const Hired hired;
   Crew::here().call(2);
   Counts before(4);
-  Crew::here().run(4, Counts::part, &before);
+  Crew::here().run(before.work());
   const pid_t child = fork();
   if (child == 0) {
     if (!Crew::here().hire()) _exit(2);
     Crew::here().call(2);
     for (int i = 0; i < 100; ++i) {
       Counts counts(7);
-      Crew::here().run(7, Counts::part, &counts);
+      Crew::here().run(counts.work());
       for (const auto& each : counts.times)
         if (each != 1) _exit(3);
     }

@@ -21,10 +21,12 @@ struct ProgramRun {
   bool completed = true;
 };
 
-// A program that has run often enough, and takes long.
+// A program that has run often enough, takes long, and half as long with the crew.
 void make_long(ops::ProgramPace& pace) {
-  pace.runs = Shift::kRunsAlone;
-  pace.least_us = 10 * Shift::kLeastMicroseconds;
+  pace.runs = Shift::kRunsAlone + Shift::kRunsShared;
+  pace.alone_ns = 10 * Shift::kLeastNs;
+  pace.shared_ns = 5 * Shift::kLeastNs;
+  pace.until_other = Shift::kRunsBetween;
   pace.own_loops = 10;
 }
 
@@ -48,7 +50,9 @@ TEST(Shift, MeasuresTheFirstRuns) {
     Shift::begin_library_loop();
   }
   EXPECT_EQ(pace.runs.load(), Shift::kRunsAlone);
-  EXPECT_LT(pace.least_us.load(), 1'000'000U);
+  EXPECT_GT(pace.alone_ns.load(), 0U);
+  EXPECT_LT(pace.alone_ns.load(), 1'000'000'000U);
+  EXPECT_EQ(pace.shared_ns.load(), 0U);
   EXPECT_EQ(pace.own_loops.load(), 1U);
   EXPECT_EQ(pace.library_loops.load(), 1U);
 }
@@ -56,7 +60,7 @@ TEST(Shift, MeasuresTheFirstRuns) {
 TEST(Shift, HasNoCrewWhereARunIsShortOrHasNothingToShare) {
   ops::ProgramPace pace;
   make_long(pace);
-  pace.least_us = Shift::kLeastMicroseconds - 1;
+  pace.alone_ns = Shift::kLeastNs - 1;
   {
     const ProgramRun run(pace);
     EXPECT_FALSE(Shift::has_crew());
@@ -67,20 +71,66 @@ TEST(Shift, HasNoCrewWhereARunIsShortOrHasNothingToShare) {
   EXPECT_FALSE(Shift::has_crew());
 }
 
-// The machine says from where on it is worth it.
-TEST(Shift, AsksHowLongTheTeamTakesToWake) {
+// So does one whose first runs were alone, until it is known what they take with it.
+TEST(Shift, HasTheCrewWhereARunTakesLessWithIt) {
   if (Team::size() < 2) GTEST_SKIP() << "one core";
-  const double wakes = Shift::kLeastWakes * std::min(wake_microseconds(), Shift::kMostWake);
-  ASSERT_GT(wakes, 0);
-  EXPECT_EQ(wake_microseconds(), wake_microseconds());
-  for (const std::uint32_t us : {40U, 60U, 80U, 99U, 100U}) {
-    SCOPED_TRACE(us);
+  for (const std::uint32_t percent : {10U, 94U, 96U, 100U, 500U}) {
+    SCOPED_TRACE(percent);
     ops::ProgramPace pace;
     make_long(pace);
-    pace.least_us = us;
+    pace.shared_ns = pace.alone_ns / 100 * percent;
+    {
+      ProgramRun run(pace);
+      run.completed = false;
+      EXPECT_EQ(Shift::has_crew(), percent < 95);
+    }
+    pace.runs = Shift::kRunsAlone;
     const ProgramRun run(pace);
-    EXPECT_EQ(Shift::has_crew(), us >= wakes);
+    EXPECT_TRUE(Shift::has_crew());
   }
+}
+
+// Less often the more it would cost.
+TEST(Shift, MeasuresTheOtherWayNowAndThen) {
+  if (Team::size() < 2) GTEST_SKIP() << "one core";
+  for (const bool pays : {true, false}) {
+    for (const std::uint32_t times : {1U, 2U, 10U}) {
+      SCOPED_TRACE(testing::Message() << "pays " << pays << ", times " << times);
+      ops::ProgramPace pace;
+      make_long(pace);
+      const std::uint32_t better = 10 * Shift::kLeastNs;
+      (pays ? pace.shared_ns : pace.alone_ns) = better - (pays ? better / 10 : 0);
+      (pays ? pace.alone_ns : pace.shared_ns) = times * better;
+      pace.until_other = 0;
+      std::uint32_t others = 0;
+      for (std::uint32_t i = 0; i < 2 * times * Shift::kRunsBetween; ++i) {
+        ProgramRun run(pace);
+        run.completed = false;
+        others += Shift::has_crew() != pays ? 1 : 0;
+      }
+      EXPECT_GE(others, 2U);
+      EXPECT_LE(others, 3U);
+    }
+  }
+}
+
+// A run that was held up says little; where all take longer, it is soon known.
+TEST(Shift, FollowsWhatRunsTake) {
+  if (Team::size() < 2) GTEST_SKIP() << "one core";
+  ops::ProgramPace pace;
+  make_long(pace);
+  const std::uint32_t before = pace.shared_ns;
+  const auto run = [&] {
+    const ProgramRun once(pace);
+    EXPECT_TRUE(Shift::has_crew());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  run();
+  EXPECT_GT(pace.shared_ns.load(), before);
+  EXPECT_LT(pace.shared_ns.load(), 2 * before);
+  while (pace.shared_ns < pace.alone_ns * (1 - Shift::kLeastGain)) run();
+  const ProgramRun once(pace);
+  EXPECT_FALSE(Shift::has_crew());
 }
 
 // What such a thread would measure is no waking at all, and would be believed from then on.
@@ -109,10 +159,12 @@ TEST(Shift, HasTheCrewWhereARunIsLong) {
   ops::ProgramPace pace;
   make_long(pace);
   {
-    const ProgramRun run(pace);
+    ProgramRun run(pace);
+    run.completed = false;
     EXPECT_TRUE(Shift::has_crew());
     std::thread([&] {
-      const ProgramRun another(pace);
+      ProgramRun another(pace);
+      another.completed = false;
       EXPECT_TRUE(Shift::is_on());
       EXPECT_FALSE(Shift::has_crew());
     }).join();
@@ -125,7 +177,7 @@ TEST(Shift, HasTheCrewWhereARunIsLong) {
 TEST(Shift, HasNoCrewWhereARunIsShort) {
   ops::ProgramPace pace;
   make_long(pace);
-  pace.least_us = Shift::kLeastMicroseconds - 1;
+  pace.alone_ns = Shift::kLeastNs - 1;
   const ProgramRun run(pace);
   EXPECT_FALSE(Shift::has_crew());
 }
