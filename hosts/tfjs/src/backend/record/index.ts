@@ -2,6 +2,7 @@
 import { ofIsolate } from '../../host';
 import { recordFunction } from './functions';
 import { recordedFunctions, type RecordedInfo } from './known';
+import { ownMethods } from './lives';
 import { isModel, recordModel } from './models';
 import type { RecordOptions } from './options';
 
@@ -23,7 +24,9 @@ export type Recorders = WeakMap<object, Recorder>;
 /** The first copy that comes to an engine has made the backend there, too. */
 export function installRecorder(engine: object): void {
   const recorders = ofIsolate<Recorders>('recorders', () => new WeakMap());
-  if (!recorders.has(engine)) recorders.set(engine, { record, recorded: recordedFunctions });
+  if (recorders.has(engine)) return;
+  ownMethods();
+  recorders.set(engine, { record, recorded: recordedFunctions });
 }
 
 export { isModel };

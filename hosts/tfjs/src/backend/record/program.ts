@@ -72,9 +72,9 @@ export class RecordedProgram {
     return this.parts.circumstances.difference();
   }
 
-  /** Whether everything that it was recorded with is still there. */
-  isWhole(): boolean {
-    return this.parts.captured.every(isAlive);
+  /** Why it cannot be run, though it has just been recorded; empty: it can. */
+  whyBroken(): string {
+    return this.parts.captured.every(isAlive) ? '' : 'it uses tensors of another backend';
   }
 
   /**
@@ -238,11 +238,11 @@ export class RecordedProgram {
   }
 
   /** Results of the recorded call: later calls fill them again. */
-  adopt(results: Tensor[]): void {
+  adopt(results: readonly Tensor[]): void {
     if (this.parts.reuse) this.keep(results);
   }
 
-  private keep(results: Tensor[]): void {
+  private keep(results: readonly Tensor[]): void {
     this.dispose();
     this.reused = results.map((each) => engine().keep(each));
   }

@@ -12,7 +12,7 @@ import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
 import { Recording, recordingUnderWay } from './recording';
 import { formOfResult, keptOf } from './results';
-import { aliasOf, distinctNew, isHere, likenessOf, ownResults } from './tensors';
+import { aliasOf, isHere, likenessOf, ownResults } from './tensors';
 import { type Form, identityOf, keyOf, keyOfReceiver } from './values';
 
 const MOST_PROGRAMS = 16;
@@ -233,20 +233,19 @@ export class Recorded {
     { receiver, args, tensors, form }: Call,
   ): unknown {
     const tracker = engine();
-    const before = tracker.state.numTensors;
     const firstId = (tracker as unknown as Engine).nextTensorId();
     let recording: Recording | undefined;
     tracker.startScope(this.name);
     let result: unknown;
+    const outputs: Tensor[] = [];
     try {
       // The function gets tensors of its own over the same memory: what it is given and what it has anyway differ,
       // also where that is the same tensor in this call.
       const own = tensors.map((tensor) => aliasOf(backend, tensor));
-      const handles = own.map(({ dataId }) => (dataId as EbbData).handle);
-      recording = new Recording(backend, this.name, handles, this.flags, this.guarded, allReused());
+      const { name, flags, guarded } = this;
+      recording = new Recording(backend, name, own, firstId, flags, guarded, allReused());
       result = this.fn.apply(receiver, handedOn(form, args, own)) as unknown;
       recording.stop();
-      const outputs: Tensor[] = [];
       const resultForm = formOfResult(this.name, result, outputs);
       own.forEach((alias, i) => {
         if (!alias.isDisposed) return;
@@ -266,18 +265,18 @@ export class Recorded {
       throw error;
     }
     recording.dropLooks();
-    const made = distinctNew(result, firstId) + recording.madeVariables();
     tracker.endScope(result as never);
-    if (tracker.state.numTensors - before > made) {
-      this.refuseAfter(key, 'it keeps tensors that it does not return');
-    }
-    const last = this.ways.get(key);
-    if (Array.isArray(last) && last[0]?.isWhole() === false) {
-      this.refuseAfter(key, 'it uses tensors of another backend, or disposes what it uses');
-    }
-    const way = this.ways.get(key);
-    if (Array.isArray(way)) way[0]?.adopt(ownResults(result, firstId));
+    const [program] = this.recordingsWith(key);
+    if (program === undefined) return result;
+    const why = recording.whyMore(outputs) || program.whyBroken();
+    if (why === '') program.adopt(ownResults(outputs, firstId));
+    else this.refuse(key, why);
     return result;
+  }
+
+  private recordingsWith(key: string): RecordedProgram[] {
+    const way = this.ways.get(key);
+    return Array.isArray(way) ? way : [];
   }
 
   private finish(
@@ -346,22 +345,17 @@ export class Recorded {
   }
 
   private refuse(key: string, why: string): void {
+    this.forget(key);
     this.count(why);
     this.remember(key, { eager: why });
-  }
-
-  /** What shows only when the function is done and its scope has ended. */
-  private refuseAfter(key: string, why: string): void {
-    this.forget(key);
-    this.refuse(key, why);
   }
 
   private beginAgain(key: string, why: string): void {
     const way = this.ways.get(key);
     const beginnings = way !== undefined && 'beginnings' in way ? way.beginnings + 1 : 1;
     if (beginnings >= MOST_BEGINNINGS) return this.refuse(key, 'it makes or disposes variables');
+    this.forget(key);
     this.count(why);
-    this.ways.delete(key);
     this.remember(key, { beginnings });
   }
 }

@@ -10,6 +10,7 @@ import type { Listener } from '../runtime';
 import { Steps } from './circumstances';
 import { Guards, valuesOf } from './guards';
 import { deepStack, userLine } from './lines';
+import { Lives } from './lives';
 import { SteadyValues } from './steady';
 import { allVariables, heardWhereAway, isShared, tellApart } from './tensors';
 
@@ -57,6 +58,7 @@ export class Recording implements Listener {
   private readonly unclear = new Set<DataId>();
   private usesUnclear = false;
   private readonly steady: SteadyValues;
+  private readonly lives: Lives;
   private readonly endHearing: () => void;
   private readonly random = Math.random;
   private randomCalls = 0;
@@ -64,7 +66,9 @@ export class Recording implements Listener {
   constructor(
     private readonly backend: EbbBackend,
     private readonly name: string,
-    inputs: readonly number[],
+    /** What the function is given, made for this call, from this id on. */
+    given: readonly Tensor[],
+    firstId: number,
     flags: number,
     private readonly guarded: boolean,
     /** Results that recorded functions fill again. */
@@ -78,10 +82,12 @@ export class Recording implements Listener {
       if (isShared(owner)) this.unclear.add(owner.dataId);
     }
     for (const variable of variables) this.before.set(variable, variable.dataId);
+    const inputs = given.map(({ dataId }) => (dataId as EbbData).handle);
     this.steady = new SteadyValues(inputs, (dataId) => this.owners.has(dataId));
     this.program = backend.runtime.programBegin(inputs, flags);
     backend.runtime.listener = this;
     this.endHearing = heardWhereAway(backend, owners, () => this.read());
+    this.lives = new Lives(given, firstId);
     Math.random = () => {
       this.randomCalls++;
       return this.random.call(Math);
@@ -96,6 +102,7 @@ export class Recording implements Listener {
     this.backend.runtime.listener = undefined;
     Math.random = this.random;
     this.endHearing();
+    this.lives.stop();
     if (this.randomCalls > 0) this.refuse('it uses random numbers other than those of dropout');
   }
 
@@ -176,19 +183,24 @@ export class Recording implements Listener {
     return [...new Set([...owners.filter(isVariable), ...this.assigned()])];
   }
 
-  /** How many variables there are more. */
-  madeVariables(): number {
-    return allVariables().length - this.before.size;
-  }
-
   /** Why the next call is one to record, not this one; empty: this one is. */
   whyLater(): string {
     const now = allVariables();
     const isOther = now.length !== this.before.size || now.some((each) => !this.before.has(each));
     if (isOther) return 'it made variables, as first steps of optimizers do';
+    if (!this.lives.isComplete)
+      return 'it was the first to use ebb.tidy, reclaim, trace or the like';
     return this.usesUnclear
       ? 'variables or reused results came from another backend, with data that they share'
       : '';
+  }
+
+  /** Why replays would not do all that it did to tensors, once its scope has ended; empty: they would. */
+  whyMore(results: readonly Tensor[]): string {
+    if (this.lives.leftBut(results)) {
+      return 'it keeps tensors that it does not return, as stateful layers do';
+    }
+    return this.lives.endedOthers() ? 'it disposes tensors that it did not make' : '';
   }
 
   /** What these native tensors belong to; undefined where that is not known of one. */

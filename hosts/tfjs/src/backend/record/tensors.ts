@@ -10,7 +10,6 @@ import {
 import type { EbbBackend } from '../backend';
 import { codeOf, EbbData } from '../data';
 import type { Likeness } from './program';
-import { formOf } from './values';
 
 export function isHere(backend: EbbBackend, dataId: object): boolean {
   return dataId instanceof EbbData && dataId.handle > 0 && dataId.home === backend.home;
@@ -104,16 +103,7 @@ export function likenessOf({ dtype, shape, dataId }: Tensor): Likeness {
   return { dtype, shape, native: (dataId as EbbData).shape };
 }
 
-/** How many of the result's tensors came with this id or later. */
-export function distinctNew(result: unknown, firstId: number): number {
-  const tensors: Tensor[] = [];
-  formOf(result, tensors);
-  return tensors.filter(({ id, isDisposed }) => id >= firstId && !isDisposed).length;
-}
-
-/** The result's tensors, each once, where all came with this id or later; otherwise none. */
-export function ownResults(result: unknown, firstId: number): Tensor[] {
-  const tensors: Tensor[] = [];
-  formOf(result, tensors);
-  return distinctNew(result, firstId) === tensors.length ? tensors : [];
+/** The results, each once, where all came with this id or later; otherwise none. */
+export function ownResults(results: readonly Tensor[], firstId: number): readonly Tensor[] {
+  return results.every(({ id, isDisposed }) => id >= firstId && !isDisposed) ? results : [];
 }
