@@ -1,10 +1,16 @@
 // `ebb.record`: functions and models that are replayed by one call of the core (docs/record.md).
-import type { RecordedInfo, Recorder, Recorders, RecordOptions } from '../backend/record';
+import type {
+  RecordedFunction,
+  RecordedInfo,
+  Recorder,
+  Recorders,
+  RecordOptions,
+} from '../backend/record';
 import { currentEngine } from '../engine/tfjs';
 import { badArgument, checkFlag, checkOptions, EbbError } from '../errors';
 import { isolatePart } from '../host';
 
-export type { RecordedInfo, RecordOptions };
+export type { RecordedFunction, RecordedInfo, RecordOptions };
 
 const FLAGS = [
   'fold',
@@ -46,11 +52,14 @@ function recorderHere(): Recorder | undefined {
   return engine && isolatePart<Recorders>('recorders')?.get(engine);
 }
 
-/**
- * A function that does what `what` does: at first through TensorFlow.js, then by one call of the core. A model is recorded
- * in place, and returned.
- */
-export function record<T extends object>(what: T, options: RecordOptions = {}): T {
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any function
+type Fn = (...args: any[]) => unknown;
+
+/** A function that does what fn does: at first through TensorFlow.js, then by one call of the core. */
+export function record<F extends Fn>(fn: F, options?: RecordOptions): F & RecordedFunction;
+/** The model, of which calls are from now on one call of the core each, once they have been recorded. */
+export function record<M extends object>(model: M, options?: RecordOptions): M;
+export function record(what: object, options: RecordOptions = {}): object {
   if (!isRecordable(what)) throw badArgument('record', what, 'a function, or a model');
   checkRecordOptions(options);
   const recorder = recorderHere();

@@ -3,17 +3,19 @@ import type { RecordedInfo } from './known';
 import type { RecordOptions } from './options';
 import { type Fn, Recorded } from './recorded';
 
-/** What a recorded function has of its own. */
-export interface Handles {
+/** What a recorded function has beside the function's own. */
+export interface RecordedFunction {
+  /** What a report says of it. */
   info(): RecordedInfo;
+  /** Forgets its recordings, and ends what they keep. A later call is recorded again. */
   dispose(): void;
 }
 
-const withHandles = (call: Fn, recorded: Recorded): Fn & Handles =>
+const withHandles = (call: Fn, recorded: Recorded): Fn & RecordedFunction =>
   Object.assign(call, { info: () => recorded.info(), dispose: () => recorded.dispose() });
 
 /** A function that does what fn does: at first through TensorFlow.js, then by one call of the core. */
-export function recordFunction<F extends Fn>(fn: F, options: RecordOptions = {}): F {
+export function recordFunction(fn: Fn, options: RecordOptions): Fn & RecordedFunction {
   const recorded = new Recorded(fn, options);
   const call = function (this: unknown, ...args: unknown[]): unknown {
     return recorded.call(this, args);
@@ -21,11 +23,14 @@ export function recordFunction<F extends Fn>(fn: F, options: RecordOptions = {})
   for (const like of ['name', 'length'] as const) {
     Object.defineProperty(call, like, { value: fn[like], configurable: true });
   }
-  return withHandles(call, recorded) as unknown as F;
+  return withHandles(call, recorded);
 }
 
 /** The same where fn makes nothing of `this`, and options may be others later. */
-export function recordBound(fn: Fn, options: RecordOptions): Fn & Handles & Pick<Recorded, 'set'> {
+export function recordBound(
+  fn: Fn,
+  options: RecordOptions,
+): Fn & RecordedFunction & Pick<Recorded, 'set'> {
   const recorded = new Recorded(fn, options);
   const call = (...args: unknown[]): unknown => recorded.call(undefined, args);
   return Object.assign(withHandles(call, recorded), {

@@ -1,22 +1,22 @@
 // What `ebb.record` does, where backend `ebb` is there.
 import { ofIsolate } from '../../host';
-import { recordFunction } from './functions';
+import { type RecordedFunction, recordFunction } from './functions';
 import { recordedFunctions, type RecordedInfo } from './known';
 import { ownMethods } from './lives';
 import { isModel, recordModel } from './models';
 import type { RecordOptions } from './options';
+import type { Fn } from './recorded';
 
-export type { RecordedInfo, RecordOptions };
+export type { RecordedFunction, RecordedInfo, RecordOptions };
 
 export interface Recorder {
-  record<T extends object>(what: T, options?: RecordOptions): T;
+  /** A function in this one's place, or the model itself. */
+  record(what: object, options: RecordOptions): object;
   recorded(): RecordedInfo[];
 }
 
-function record<T extends object>(what: T, options: RecordOptions = {}): T {
-  if (typeof what === 'function') return recordFunction(what as never, options) as T;
-  return recordModel(what, options);
-}
+const record = (what: object, options: RecordOptions): object =>
+  typeof what === 'function' ? recordFunction(what as Fn, options) : recordModel(what, options);
 
 /** By TensorFlow.js's engine: each realm has its own, and copies of this package in one realm share it. */
 export type Recorders = WeakMap<object, Recorder>;

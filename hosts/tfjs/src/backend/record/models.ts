@@ -1,5 +1,5 @@
 // `ebb.record(model)`: predict, trainOnBatch, fit and evaluate of a layers model, predict and execute of a graph model.
-import { type Handles, recordBound } from './functions';
+import { recordBound, type RecordedFunction } from './functions';
 import type { RecordOptions } from './options';
 import type { Recorded } from './recorded';
 import { identityOf } from './values';
@@ -16,7 +16,7 @@ export function isModel(value: unknown): value is Model {
 }
 
 type Part = 'predict' | 'execute' | 'train' | 'test';
-type RecordedMethod = Method & Handles & Pick<Recorded, 'set'>;
+type RecordedMethod = Method & RecordedFunction & Pick<Recorded, 'set'>;
 
 /** What does a part's work, and the model whose it is: that within a sequential one is another after compile(). */
 interface Own {
