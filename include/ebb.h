@@ -445,6 +445,13 @@ EBB_API ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles
  * is left behind: no operation changes its operands. */
 EBB_API ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_handle* given,
                                    size_t given_count, ebb_op_result* results, size_t result_count);
+/* After a run that failed, what it had made before: the operations one by one as they were recorded, up to
+ * the first that fails or needs a tensor that is given as 0. EBB_OK; a result that was not made by then is
+ * 0. A function that looked at a value goes another way where that is another one, and might not have failed
+ * there: so its host can compare. */
+EBB_API ebb_status ebb_program_run_partly(ebb_program program, ebb_device device,
+                                          const ebb_handle* given, size_t given_count,
+                                          ebb_op_result* results, size_t result_count);
 /* Also one that is being recorded. One that is freed already, or another thread's: EBB_OK, nothing
  * happens. */
 EBB_API ebb_status ebb_program_free(ebb_program program);

@@ -55,6 +55,27 @@ void copy_result(const ops::OpResult& from, ebb_op_result& to) noexcept {
   std::ranges::copy(from.shape.dims(), to.shape);
 }
 
+using Run = void (Program::*)(const ops::RunPlace&, std::span<const Handle>,
+                              std::span<ops::OpResult>) const;
+
+ebb_status run_named(Run run, ebb_program program, ebb_device device, const ebb_handle* given,
+                     size_t given_count, ebb_op_result* results, size_t result_count) {
+  return guarded([&] {
+    const std::shared_ptr<NamedProgram> found = named(program);
+    const Program& runs = program_of(*found, program);
+    const Context context = found->context;
+    const std::span<ebb_op_result> wanted = listed(results, result_count, "program_run");
+    const NamedDevice on(device);
+    std::vector<ops::OpResult> made(wanted.size());
+    (runs.*run)({.context = context, .device = *on}, listed(given, given_count, "program_run"),
+                made);
+    on.confirm([&] {
+      for (const ops::OpResult& each : made) context.discard(each.handle);
+    });
+    for (std::size_t i = 0; i < made.size(); ++i) copy_result(made[i], wanted[i]);
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -137,19 +158,13 @@ ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles, size_t
 
 ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_handle* given,
                            size_t given_count, ebb_op_result* results, size_t result_count) {
-  return guarded([&] {
-    const std::shared_ptr<NamedProgram> found = named(program);
-    const Program& runs = program_of(*found, program);
-    const Context context = found->context;
-    const std::span<ebb_op_result> wanted = listed(results, result_count, "program_run");
-    const NamedDevice on(device);
-    std::vector<ops::OpResult> made(wanted.size());
-    runs.run({.context = context, .device = *on}, listed(given, given_count, "program_run"), made);
-    on.confirm([&] {
-      for (const ops::OpResult& each : made) context.discard(each.handle);
-    });
-    for (std::size_t i = 0; i < made.size(); ++i) copy_result(made[i], wanted[i]);
-  });
+  return run_named(&Program::run, program, device, given, given_count, results, result_count);
+}
+
+ebb_status ebb_program_run_partly(ebb_program program, ebb_device device, const ebb_handle* given,
+                                  size_t given_count, ebb_op_result* results, size_t result_count) {
+  return run_named(&Program::run_partly, program, device, given, given_count, results,
+                   result_count);
 }
 
 ebb_status ebb_program_free(ebb_program program) {

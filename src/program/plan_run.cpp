@@ -15,8 +15,9 @@ std::string_view name_of(ops::OpId op) {
   return (spec != nullptr ? spec : ops::find_program_op(op))->name;
 }
 
-void check_given(const Plan& plan, const Operand& operand, std::size_t i) {
+void check_given(const Plan& plan, const Operand& operand, std::size_t i, Given which) {
   const Likeness& recorded = plan.likeness[plan.given[i]];
+  if (!operand && which == Given::kSome) return;
   if (operand && operand.dtype == recorded.dtype && operand.shape == recorded.shape) return;
   if (!operand) raise(ErrorKind::kStaleHandle, "[program_run] 0 names no tensor");
   raise(ErrorKind::kInvalidArgument, "[program_run] {} {} is {} {}, {} {} was recorded",
@@ -28,14 +29,14 @@ void check_given(const Plan& plan, const Operand& operand, std::size_t i) {
 }  // namespace
 
 void take_given(const Plan& plan, const Context& context, std::span<const Handle> given,
-                std::vector<Operand>& held) {
+                std::vector<Operand>& held, Given which) {
   if (given.size() != plan.given.size()) {
     raise(ErrorKind::kInvalidArgument, "[program_run] {} tensors were given, {} are needed",
           given.size(), plan.given.size());
   }
   held.resize(given.size());
   context.resolve(given, held, "program_run");
-  for (std::size_t i = 0; i < given.size(); ++i) check_given(plan, held[i], i);
+  for (std::size_t i = 0; i < given.size(); ++i) check_given(plan, held[i], i, which);
 }
 
 std::vector<Operand> take_given(const Plan& plan, const Context& context,
@@ -64,9 +65,10 @@ void RunRoom::give_back(RunRoom&& room) noexcept {
 
 // ----
 
-PlanRun::PlanRun(const Plan& plan, const ops::RunPlace& place, std::span<const Handle> given)
+PlanRun::PlanRun(const Plan& plan, const ops::RunPlace& place, std::span<const Handle> given,
+                 Given which)
     : plan_(plan), place_(place), room_(RunRoom::take()), given_(given) {
-  take_given(plan, place.context, given, held_);
+  take_given(plan, place.context, given, held_, which);
   handles_.assign(plan.likeness.size(), 0);
   owned_.assign(plan.likeness.size(), 0);
   operands_.resize(plan.most_inputs);
@@ -106,6 +108,33 @@ void PlanRun::run_to_end(const std::vector<Tensor>* kept, std::span<ops::OpResul
     const auto& places = &steps == &plan_.rest ? plan_.over_in_rest : plan_.over_in_fused;
     if (update_in_place(steps.back(), places, results)) return;
     step(steps.back());
+  }
+  hand_out(results);
+}
+
+bool PlanRun::has_operands(const Step& step) const {
+  return std::ranges::all_of(plan_.slots_in(step.inputs),
+                             [this](Slot slot) { return slot == kNoSlot || handles_[slot] != 0; });
+}
+
+// Those of a step that has failed: they are not of the recorded shapes.
+void PlanRun::drop_results(const Step& step) {
+  for (const Slot slot : plan_.slots_in(step.results)) {
+    if (owned_[slot] != 0) place_.context.dispose(handles_[slot]);
+    owned_[slot] = 0;
+    handles_[slot] = 0;
+  }
+}
+
+void PlanRun::run_partly(std::span<ops::OpResult> results) {
+  for (const Step& each : plan_.steps) {
+    if (!has_operands(each)) break;
+    try {
+      step(each);
+    } catch (const Error&) {
+      drop_results(each);
+      break;
+    }
   }
   hand_out(results);
 }
@@ -196,7 +225,7 @@ void PlanRun::hand_out(std::span<ops::OpResult> results) {
     results[i] = {handles_[slot], like.dtype, like.shape};
     if (taken[slot] != 0) {
       taken[slot] = 0;
-    } else {
+    } else if (handles_[slot] != 0) {
       shared.emplace_back(place_.context, place_.context.share(handles_[slot], place_.region));
       results[i].handle = shared.back().handle();
     }

@@ -27,12 +27,19 @@ std::size_t Program::constants() const noexcept { return plan_->constants.size()
 std::size_t Program::kept() const { return kept_->count(); }
 std::span<const Handle> Program::captured() const noexcept { return plan_->captured; }
 
+namespace {
+
+void check_room(const programs::Plan& plan, std::span<ops::OpResult> results) {
+  if (results.size() == plan.outputs.size()) return;
+  raise(ErrorKind::kInvalidArgument, "[program_run] there is room for {} results, it has {}",
+        results.size(), plan.outputs.size());
+}
+
+}  // namespace
+
 void Program::run(const ops::RunPlace& place, std::span<const Handle> given,
                   std::span<ops::OpResult> results) const {
-  if (results.size() != plan_->outputs.size()) {
-    raise(ErrorKind::kInvalidArgument, "[program_run] there is room for {} results, it has {}",
-          results.size(), plan_->outputs.size());
-  }
+  check_room(*plan_, results);
   const auto step_by_step = [&](const programs::KeptTensors& kept) {
     ops::ProgramScope scope(place.device, plan_->share ? pace_.get() : nullptr);
     programs::PlanRun run(*plan_, place, given);
@@ -47,6 +54,12 @@ void Program::run(const ops::RunPlace& place, std::span<const Handle> given,
     if (!graphs && !kept) throw;
     step_by_step(nullptr);
   }
+}
+
+void Program::run_partly(const ops::RunPlace& place, std::span<const Handle> given,
+                         std::span<ops::OpResult> results) const {
+  check_room(*plan_, results);
+  programs::PlanRun(*plan_, place, given, programs::Given::kSome).run_partly(results);
 }
 
 ProgramDraft::ProgramDraft(const Context& context, std::span<const Handle> inputs,

@@ -38,12 +38,13 @@ ebb_status Runtime::program_end(ebb_program program, ebb_program_info* info) {
   return status;
 }
 
-ebb_status Runtime::program_run(ebb_program program) {
+ebb_status Runtime::program_run(ebb_program program, bool partly) {
   std::size_t inputs = 0, views = 0;
   ebb_status status = take_inputs(inputs, views);
   const auto results = static_cast<std::size_t>(head_[kResults]);
   if (status == EBB_OK) {
-    status = ebb_program_run(program, device_, handles_.data(), inputs, made_.data(), results);
+    const auto run = partly ? ebb_program_run_partly : ebb_program_run;
+    status = run(program, device_, handles_.data(), inputs, made_.data(), results);
   }
   drop_views(views);
   if (status != EBB_OK) return status;
@@ -112,7 +113,14 @@ napi_value program_end(napi_env env, napi_callback_info info) {
 // programRun(program)
 napi_value program_run(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
-  check(env, arguments.owner<Runtime>().program_run(arguments.integer<ebb_program>(0)));
+  check(env, arguments.owner<Runtime>().program_run(arguments.integer<ebb_program>(0), false));
+  return nullptr;
+}
+
+// programRunPartly(program)
+napi_value program_run_partly(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  check(env, arguments.owner<Runtime>().program_run(arguments.integer<ebb_program>(0), true));
   return nullptr;
 }
 
@@ -131,6 +139,7 @@ void export_programs(napi_env env, Runtime& runtime, napi_value functions) {
   export_function<program_constant>(env, runtime, functions, "programConstant");
   export_function<program_end>(env, runtime, functions, "programEnd");
   export_function<program_run>(env, runtime, functions, "programRun");
+  export_function<program_run_partly>(env, runtime, functions, "programRunPartly");
   export_function<program_free>(env, runtime, functions, "programFree");
 }
 

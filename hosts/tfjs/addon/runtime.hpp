@@ -45,7 +45,7 @@ class Runtime {
   // Recorded programs (programs.cc).
   ebb_status program_begin(std::uint32_t flags, ebb_program* program);
   ebb_status program_end(ebb_program program, ebb_program_info* info);
-  ebb_status program_run(ebb_program program);
+  ebb_status program_run(ebb_program program, bool partly);
   void program_free(ebb_program program);
 
   // The tape that gradients are taken from (tape.cc). The shared inputs are watched.

@@ -93,6 +93,10 @@ class Program {
   // and whatever an operation throws; then nothing is left behind.
   void run(const ops::RunPlace& place, std::span<const Handle> given,
            std::span<ops::OpResult> results) const;
+  // What a run that threw had made of the results before: the recorded operations one by one, up to the first that
+  // fails or needs a tensor that is given as 0. Results that were not made by then are 0.
+  void run_partly(const ops::RunPlace& place, std::span<const Handle> given,
+                  std::span<ops::OpResult> results) const;
 
  private:
   std::shared_ptr<const programs::Plan> plan_;

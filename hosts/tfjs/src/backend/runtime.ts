@@ -56,6 +56,7 @@ interface HostPrograms {
   programConstant(program: number, handle: number): void;
   programEnd(program: number): number[];
   programRun(program: number): void;
+  programRunPartly(program: number): void;
   programFree(program: number): void;
 }
 
@@ -242,6 +243,18 @@ export class Runtime {
     this.expect(count);
     this.setHead(0, count);
     this.functions.programRun(program);
+    return this.handlesOf(count);
+  }
+
+  /** The same operations up to the first that fails or needs a tensor that was passed as 0: 0 for what is not made. */
+  programRunPartly(program: number, count: number): number[] {
+    this.expect(count);
+    this.setHead(0, count);
+    this.functions.programRunPartly(program);
+    return this.handlesOf(count);
+  }
+
+  private handlesOf(count: number): number[] {
     const handles: number[] = [];
     for (let i = 0; i < count; i++) handles.push(this.resultHandle(i));
     return handles;

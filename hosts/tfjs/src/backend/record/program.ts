@@ -6,7 +6,7 @@ import type { EbbBackend } from '../backend';
 import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
 import type { Circumstances, Steps } from './circumstances';
-import type { Guards } from './guards';
+import { type Guards, OtherValues } from './guards';
 import type { Captured } from './recording';
 import { moveTo, tensorOver } from './tensors';
 import { filled, type Form } from './values';
@@ -55,6 +55,8 @@ export class RecordedProgram {
   private readonly assigned: Set<Variable>;
   /** What a run makes, in the order of the core. */
   private readonly made: Likeness[];
+  /** Where among these is what was looked at. */
+  private readonly firstLook: number;
   /** The results of the last call, where they are used again. */
   private reused: Tensor[] = [];
 
@@ -64,6 +66,7 @@ export class RecordedProgram {
     readonly parts: Parts,
   ) {
     this.assigned = new Set(parts.assigned);
+    this.firstLook = parts.outputs.length + parts.values.length;
     this.made = [...parts.outputs, ...parts.values, ...parts.looks];
   }
 
@@ -82,8 +85,8 @@ export class RecordedProgram {
    * written over its variables is done, though no tensor could be made of a result.
    */
   run(given: readonly Tensor[]): unknown {
-    const { noises, guards, form } = this.parts;
-    const handles = noises.length === 0 ? this.runCore(given, []) : this.runWithNoises(given);
+    const { guards, form } = this.parts;
+    const handles = this.runCore(given);
     if (guards.count > 0) this.checkLooks(handles);
     const tensors = this.tensorsFor(handles);
     const results = this.resultsOf(handles, tensors);
@@ -91,25 +94,24 @@ export class RecordedProgram {
     return filled(form, results);
   }
 
-  private runWithNoises(given: readonly Tensor[]): number[] {
-    const { backend } = this;
+  private runCore(tensors: readonly Tensor[]): number[] {
+    const { backend, parts } = this;
     const noises: EbbData[] = [];
     try {
-      for (const shape of this.parts.noises) {
+      for (const shape of parts.noises) {
         noises.push(runOp(backend, 'RandomUniform', [], { shape }));
       }
-      return this.runCore(given, noises);
+      if (!this.giveAll(tensors, noises)) {
+        this.bring(tensors);
+        this.giveAll(tensors, noises);
+      }
+      return backend.runtime.programRun(parts.program, this.made.length);
+    } catch (error) {
+      if (parts.guards.count > 0) this.checkLooksBefore(tensors, noises);
+      throw error;
     } finally {
-      backend.release(...noises);
+      if (noises.length > 0) backend.release(...noises);
     }
-  }
-
-  private runCore(tensors: readonly Tensor[], noises: readonly EbbData[]): number[] {
-    if (!this.giveAll(tensors, noises)) {
-      this.bring(tensors);
-      this.giveAll(tensors, noises);
-    }
-    return this.backend.runtime.programRun(this.parts.program, this.made.length);
   }
 
   /** False: some data is not here. Bringing it takes operations, which have inputs of their own. */
@@ -142,17 +144,73 @@ export class RecordedProgram {
 
   /** What was looked at is at the end of the list; where a value is different, the results end. */
   private checkLooks(handles: readonly number[]): void {
-    const { backend, parts, made } = this;
-    const first = made.length - parts.guards.count;
-    const looked = parts.looks.map((like, i) => this.dataOver(handles[first + i] as number, like));
+    const { backend, parts, firstLook } = this;
+    const looked = this.dataOf(handles, firstLook);
     try {
       parts.guards.check(backend, looked);
     } catch (error) {
-      for (let i = 0; i < first; i++) this.drop(handles, i);
+      backend.release(...this.dataOf(handles, 0, firstLook));
       throw error;
     } finally {
       backend.release(...looked);
     }
+  }
+
+  /**
+   * After an error: throws OtherValues where a value is different that was looked at before. The function goes another
+   * way then, and may have no error. Where all are the same, so is the error.
+   */
+  private checkLooksBefore(tensors: readonly Tensor[], noises: readonly EbbData[]): void {
+    const { backend, parts, firstLook } = this;
+    const made: EbbData[] = [];
+    try {
+      this.bringIfPossible(tensors);
+      this.giveWhatIsHere(tensors, noises);
+      const handles = backend.runtime.programRunPartly(parts.program, this.made.length);
+      const gap = handles.indexOf(0, firstLook);
+      const looked = this.dataOf(handles, firstLook, gap < 0 ? handles.length : gap);
+      made.push(...looked, ...this.dataOf(handles, 0, firstLook));
+      if (gap >= 0) made.push(...this.dataOf(handles, gap));
+      parts.guards.check(backend, looked);
+    } catch (error) {
+      if (error instanceof OtherValues) throw error; // others: the values cannot be had
+    } finally {
+      backend.release(...made);
+    }
+  }
+
+  private bringIfPossible(tensors: readonly Tensor[]): void {
+    const captured = this.parts.captured.filter(isAlive).map(({ owner }) => owner);
+    for (const { dataId } of [...tensors, ...captured]) {
+      if (engine().state.tensorInfo.has(dataId)) this.backend.find(dataId, this.name);
+    }
+  }
+
+  /** 0 for what is disposed of, or could not be drawn. */
+  private giveWhatIsHere(tensors: readonly Tensor[], noises: readonly EbbData[]): void {
+    const { inputs, captured } = this.parts;
+    const { backend } = this;
+    const { runtime } = backend;
+    runtime.begin();
+    tensors.forEach(({ dataId }, i) => {
+      const data = backend.here(dataId);
+      if (data === undefined) runtime.input(0);
+      else this.give(data, inputs[i] as number[]);
+    });
+    for (let i = 0; i < this.parts.noises.length; i++) runtime.input(noises[i]?.handle ?? 0);
+    for (const each of captured) {
+      const data = isAlive(each) ? backend.here(each.owner.dataId) : undefined;
+      if (data === undefined) runtime.input(0);
+      else this.lend(data, each);
+    }
+  }
+
+  /** Data over what was made of these places; none where nothing was. */
+  private dataOf(handles: readonly number[], from: number, to = handles.length): EbbData[] {
+    return this.made.slice(from, to).flatMap((like, i) => {
+      const handle = handles[from + i] as number;
+      return handle > 0 ? [this.dataOver(handle, like)] : [];
+    });
   }
 
   private drop(handles: readonly number[], i: number): void {

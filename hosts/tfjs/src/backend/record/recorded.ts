@@ -155,7 +155,7 @@ export class Recorded {
     return engine().tidy(this.name, () => this.fn.apply(receiver, args) as never);
   }
 
-  /** Undefined: in none of them it looked at what it would look at now. */
+  /** Undefined: in none of them it looked at what it would look at now. Any other error is the call's. */
   private replay(
     programs: RecordedProgram[],
     key: string,
@@ -178,8 +178,6 @@ export class Recorded {
           );
           continue;
         }
-        // It may have gone wrong where the function would not have gone: the function knows.
-        if (program.parts.guards.count > 0) return undefined;
         // A shape that depends on values: nothing has happened yet.
         if ((error as { code?: string }).code !== 'EBB_WRONG_STATE') throw error;
         this.forget(key);
