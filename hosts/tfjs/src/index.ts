@@ -16,7 +16,14 @@ export * from './common';
 export { snapshot } from './api/memory';
 export { metrics, METRICS_TYPE } from './api/metrics';
 export { type Meter, openTelemetry } from './api/open_telemetry';
-export { record, type RecordedFunction, type RecordedInfo, type RecordOptions } from './api/record';
+export {
+  record,
+  recorded,
+  type RecordedFunction,
+  type RecordedInfo,
+  type RecordedModel,
+  type RecordOptions,
+} from './api/record';
 export {
   recording,
   type RecordingMode,

@@ -200,13 +200,14 @@ describe('a recorded graph model', () => {
     const model = ebb.record(await dense(), { name: 'gone' });
     const x = rows(1, 0);
     for (let i = 0; i < 2; i++) tf.dispose(model.predict(x));
-    model.dispose();
+    tf.dispose(Object.values(model.weights));
     const message =
       /"gone\.predict" uses a tensor, float32 \[[\d,]+\] at .*graph_models.test.mjs:\d+, that is disposed/;
     for (let i = 0; i < 2; i++) {
       assert.throws(() => model.predict(x), { code: 'EBB_STALE_HANDLE', message });
     }
     x.dispose();
+    model.dispose();
   });
 
   test('is left alone where it draws numbers, and says why', async () => {

@@ -2,6 +2,7 @@
 import type {
   RecordedFunction,
   RecordedInfo,
+  RecordedModel,
   Recorder,
   Recorders,
   RecordOptions,
@@ -10,7 +11,7 @@ import { currentEngine } from '../engine/tfjs';
 import { badArgument, checkFlag, checkOptions, EbbError } from '../errors';
 import { isolatePart } from '../host';
 
-export type { RecordedFunction, RecordedInfo, RecordOptions };
+export type { RecordedFunction, RecordedInfo, RecordedModel, RecordOptions };
 
 const FLAGS = [
   'fold',
@@ -27,8 +28,7 @@ const FLAGS = [
   'reuse',
 ] as const satisfies ReadonlyArray<keyof RecordOptions>;
 
-function isRecordable(what: unknown): what is object {
-  if (typeof what === 'function') return true;
+function isModel(what: unknown): what is object {
   const model = what as { predict?: unknown } | null | undefined;
   return typeof model === 'object' && typeof model?.predict === 'function';
 }
@@ -60,7 +60,8 @@ export function record<F extends Fn>(fn: F, options?: RecordOptions): F & Record
 /** The model, of which calls are from now on one call of the core each, once they have been recorded. */
 export function record<M extends object>(model: M, options?: RecordOptions): M;
 export function record(what: object, options: RecordOptions = {}): object {
-  if (!isRecordable(what)) throw badArgument('record', what, 'a function, or a model');
+  if (typeof what !== 'function' && !isModel(what))
+    throw badArgument('record', what, 'a function, or a model');
   checkRecordOptions(options);
   const recorder = recorderHere();
   if (recorder !== undefined) return recorder.record(what, options);
@@ -68,6 +69,12 @@ export function record(what: object, options: RecordOptions = {}): object {
     'EBB_UNSUPPORTED',
     "[record] Backend ebb is not loaded; allowed: after require('ebb-tfjs/backend').",
   );
+}
+
+/** What there is of a model that `record` was given: what a report says of it, and a way to forget it. */
+export function recorded(model: object): RecordedModel | undefined {
+  if (!isModel(model)) throw badArgument('recorded', model, 'a model');
+  return recorderHere()?.recordedModel(model);
 }
 
 /** What is known of the functions that were recorded. */

@@ -29,6 +29,9 @@ export const named: Tensor2D = generic;
 // A model is the model.
 declare const model: LayersModel;
 export const same: LayersModel = ebb.record(model, { reuse: true });
+const parts: ebb.RecordedModel | undefined = ebb.recorded(model);
+export const predicted: number | undefined = parts?.info().predict?.calls;
+parts?.dispose();
 // @ts-expect-error -- a model has no info of its own
 ebb.record(model).info();
 

@@ -3,16 +3,17 @@ import { ofIsolate } from '../../host';
 import { type RecordedFunction, recordFunction } from './functions';
 import { recordedFunctions, type RecordedInfo } from './known';
 import { ownMethods } from './lives';
-import { isModel, recordModel } from './models';
+import { type RecordedModel, recordedModel, recordModel } from './models';
 import type { RecordOptions } from './options';
 import type { Fn } from './recorded';
 
-export type { RecordedFunction, RecordedInfo, RecordOptions };
+export type { RecordedFunction, RecordedInfo, RecordedModel, RecordOptions };
 
 export interface Recorder {
   /** A function in this one's place, or the model itself. */
   record(what: object, options: RecordOptions): object;
   recorded(): RecordedInfo[];
+  recordedModel(model: object): RecordedModel | undefined;
 }
 
 const record = (what: object, options: RecordOptions): object =>
@@ -26,7 +27,5 @@ export function installRecorder(engine: object): void {
   const recorders = ofIsolate<Recorders>('recorders', () => new WeakMap());
   if (recorders.has(engine)) return;
   ownMethods();
-  recorders.set(engine, { record, recorded: recordedFunctions });
+  recorders.set(engine, { record, recorded: recordedFunctions, recordedModel });
 }
-
-export { isModel };

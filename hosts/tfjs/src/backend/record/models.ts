@@ -1,5 +1,6 @@
 // `ebb.record(model)`: predict, trainOnBatch, fit and evaluate of a layers model, predict and execute of a graph model.
 import { recordBound, type RecordedFunction } from './functions';
+import type { RecordedInfo } from './known';
 import type { RecordOptions } from './options';
 import type { Recorded } from './recorded';
 import { identityOf } from './values';
@@ -10,12 +11,16 @@ type Method = (...args: unknown[]) => unknown;
 
 const RECORDED = Symbol.for('ebb-tfjs.recorded');
 
-export function isModel(value: unknown): value is Model {
-  const model = value as Model | null;
-  return typeof model === 'object' && model !== null && typeof model.predict === 'function';
+type Part = 'predict' | 'execute' | 'train' | 'test';
+
+/** What there is of a recorded model beside the model. */
+export interface RecordedModel {
+  /** What a report says of its parts, of those that were called. */
+  info(): { [part in Part]?: RecordedInfo };
+  /** Forgets its recordings, and ends what they keep. A later call is recorded again. */
+  dispose(): void;
 }
 
-type Part = 'predict' | 'execute' | 'train' | 'test';
 type RecordedMethod = Method & RecordedFunction & Pick<Recorded, 'set'>;
 
 /** What does a part's work, and the model whose it is: that within a sequential one is another after compile(). */
@@ -25,7 +30,7 @@ interface Own {
 }
 
 /** The parts of a model, each one recorded function, also where the model within a sequential one is another later. */
-class RecordedModel {
+class Parts implements RecordedModel {
   private readonly recorded = new Map<Part, RecordedMethod>();
   /** Of the model before for as long as a fit of it goes on. */
   private readonly own = new Map<Part, Own>();
@@ -34,6 +39,14 @@ class RecordedModel {
     private readonly name: string,
     private options: RecordOptions,
   ) {}
+
+  info(): { [part in Part]?: RecordedInfo } {
+    return Object.fromEntries(Array.from(this.recorded, ([part, each]) => [part, each.info()]));
+  }
+
+  dispose(): void {
+    for (const each of this.recorded.values()) each.dispose();
+  }
 
   /** Options that are given later count from then on; where one is another, what was recorded before is forgotten. */
   set(more: RecordOptions): void {
@@ -46,7 +59,7 @@ class RecordedModel {
   take(model: Model): void {
     if (model[RECORDED] !== undefined) return;
     Object.defineProperty(model, RECORDED, { value: this });
-    for (const recorded of this.recorded.values()) recorded.dispose();
+    this.dispose();
     this.replace(model, 'predict', (method) => this.part('predict', { model, method }));
     if (typeof model.makeTrainFunction !== 'function') {
       return this.replace(model, 'execute', (method) => this.part('execute', { model, method }));
@@ -59,6 +72,14 @@ class RecordedModel {
     this.replace(model, 'makeTestFunction', (make) => () => {
       make();
       model.testFunction = this.part('test', { model, method: model.testFunction as Method });
+    });
+  }
+
+  /** What it has recorded ends with the model. */
+  endWith(model: Model): void {
+    this.replace(model, 'dispose', (dispose) => () => {
+      this.dispose();
+      return dispose();
     });
   }
 
@@ -112,14 +133,23 @@ class RecordedModel {
   }
 }
 
+const partsOf = (model: Model): Parts | undefined => model[RECORDED] as Parts | undefined;
+
+/** Undefined for a model that is not recorded. */
+export function recordedModel(model: object): RecordedModel | undefined {
+  const parts = partsOf(model as Model);
+  return parts && { info: () => parts.info(), dispose: () => parts.dispose() };
+}
+
 export function recordModel<M extends object>(given: M, options: RecordOptions = {}): M {
   const model = given as Model;
-  const before = model[RECORDED] as RecordedModel | undefined;
+  const before = partsOf(model);
   if (before !== undefined) {
     before.set(options);
     return given;
   }
-  const recorded = new RecordedModel((model.name as string | undefined) ?? 'model', options);
+  const recorded = new Parts((model.name as string | undefined) ?? 'model', options);
+  recorded.endWith(model);
   if (typeof model.add !== 'function' || typeof model.build !== 'function') {
     recorded.take(model);
     return given;
