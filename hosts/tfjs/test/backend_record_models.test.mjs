@@ -410,8 +410,8 @@ describe('a recorded model', () => {
     assert.ok(results[0].at(-1) < results[0][0] / 4);
     const counted = there.recorded.map(({ name, calls, replayed }) => [name, calls, replayed]);
     assert.deepEqual(counted, [
-      ['worker.predict', 2, 1],
       ['worker.train', 50, 48],
+      ['worker.predict', 2, 1],
     ]);
     assert.equal(there.left, 0);
     await worker.terminate();

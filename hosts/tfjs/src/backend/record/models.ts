@@ -1,4 +1,4 @@
-// `ebb.record(model)`: predict, trainOnBatch, fit and evaluate of a layers model, predict and execute of a graph model.
+// `ebb.record(model)`: what predicts, trains and evaluates in a layers model, predict and execute of a graph model.
 import { recordBound, type RecordedFunction } from './functions';
 import type { RecordedInfo } from './known';
 import type { RecordOptions } from './options';
@@ -11,7 +11,9 @@ type Method = (...args: unknown[]) => unknown;
 
 const RECORDED = Symbol.for('ebb-tfjs.recorded');
 
-type Part = 'predict' | 'execute' | 'train' | 'test';
+/** `train`: the step of trainOnBatch, fit and fitDataset; `test`: that of evaluate, evaluateDataset and validation. */
+type Part = 'predict' | 'predictOnBatch' | 'execute' | 'train' | 'test';
+const COMPILED: readonly Part[] = ['train', 'test'];
 
 /** What there is of a recorded model beside the model. */
 export interface RecordedModel {
@@ -60,10 +62,8 @@ class Parts implements RecordedModel {
     if (model[RECORDED] !== undefined) return;
     Object.defineProperty(model, RECORDED, { value: this });
     this.dispose();
-    this.replace(model, 'predict', (method) => this.part('predict', { model, method }));
-    if (typeof model.makeTrainFunction !== 'function') {
-      return this.replace(model, 'execute', (method) => this.part('execute', { model, method }));
-    }
+    for (const part of ['predict', 'predictOnBatch'] as const) this.takeMethod(model, part);
+    if (typeof model.makeTrainFunction !== 'function') return this.takeMethod(model, 'execute');
     this.replace(model, 'makeTrainFunction', (make) => () => {
       const known = this.own.get('train');
       const method = known?.model === model ? known.method : (make() as Method);
@@ -72,6 +72,18 @@ class Parts implements RecordedModel {
     this.replace(model, 'makeTestFunction', (make) => () => {
       make();
       model.testFunction = this.part('test', { model, method: model.testFunction as Method });
+    });
+  }
+
+  /** With its first call: a report lists what was called. */
+  private takeMethod(model: Model, part: Part): void {
+    this.replace(model, part, (method) => {
+      const first: Method = (...args) => {
+        const recorded = this.part(part, { model, method });
+        if (model[part] === first) model[part] = recorded;
+        return recorded(...args);
+      };
+      return first;
     });
   }
 
@@ -105,7 +117,7 @@ class Parts implements RecordedModel {
 
   private keyOf(part: Part): RecordOptions['key'] {
     const { key } = this.options;
-    if (part === 'predict' || part === 'execute') return key;
+    if (!COMPILED.includes(part)) return key;
     const compiled = this.keyOfCompiled(part);
     if (key === undefined) return compiled;
     return () => [compiled(), key()];
