@@ -203,11 +203,22 @@ describe('a recorded function', () => {
       throw new Error('its own');
     });
     assert.throws(own, /its own/);
+    // Nothing is recorded any more, and the next function is.
+    const sum = x.add(1);
+    assert.deepEqual(values(sum), [2]);
+    const fine = ebb.record((y) => y.add(sum));
+    for (let i = 0; i < 3; i++) {
+      const y = fine(x);
+      assert.deepEqual(values(y), [3]);
+      y.dispose();
+    }
+    assert.equal(fine.info().replayed, 2);
     assert.deepEqual(
-      bitsOf(() => x.add(1)),
-      bitsOf(() => x.add(1)),
+      [late, wrong, own].map((each) => each.info().replayed),
+      [0, 0, 0],
     );
-    x.dispose();
+    tf.dispose([x, sum]);
+    fine.dispose();
   });
 
   test('names a captured tensor that was disposed', () => {

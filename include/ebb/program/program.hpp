@@ -52,8 +52,8 @@ struct ProgramOptions {
   // Of record(): how many recordings are kept, one for each combination of dtypes and shapes. The one that
   // was unused longest goes first.
   std::size_t cache = 16;
-  // On the CPU, threads that help are called when a run begins that takes long enough, and its loops and
-  // products are cut finer for them. The last bits may be others (with `join`).
+  // On the CPU, threads that help are called when a run begins, where it takes less time so: that is measured.
+  // Its loops and products are cut finer for them. The last bits may be others (with `join`).
   bool share = true;
 };
 

@@ -1,6 +1,7 @@
 // What a function depends on beside what it is given and the values of tensors: a recording holds while it is the same.
 import type { Optimizer, Tensor, Variable } from '@tensorflow/tfjs-core';
 import { isTensor, isVariable, type Tensor as Owner } from '../../engine/tfjs';
+import type { MaybeReason, Reason } from './reasons';
 import type { Captured } from './recording';
 
 /** A field as it was, and what is said where it is not. */
@@ -8,7 +9,7 @@ interface Field {
   of: Fields;
   name: string;
   value: unknown;
-  why: string;
+  why: Reason;
 }
 
 type Fields = Record<string, unknown>;
@@ -44,7 +45,7 @@ function settingsOf(of: Fields): Field[] {
     name !== 'iterations_' && (typeof value === 'number' || typeof value === 'boolean');
   return Object.entries(of)
     .filter(isSetting)
-    .map(([name, value]) => ({ of, name, value, why: `${name} of an optimizer changed` }));
+    .map(([name, value]) => ({ of, name, value, why: `${name} of an optimizer changed` as const }));
 }
 
 const OTHERS = 'variables of an optimizer are others';
@@ -110,7 +111,7 @@ export class Circumstances {
   }
 
   /** What is different now; empty: nothing. */
-  difference(): string {
+  difference(): MaybeReason {
     const { variables, trainable, slots, kept, fields } = this;
     for (let i = 0; i < variables.length; i++) {
       if ((variables[i] as Variable).trainable !== trainable[i]) {

@@ -20,7 +20,7 @@ export interface RecordOptions {
   keep?: boolean;
   /** An optimizer's step that comes last writes over its variables, where nobody else sees their data. */
   overwrite?: boolean;
-  /** On the CPU, threads that help are called when a replay begins that takes long enough. */
+  /** On the CPU, threads that help are called when a replay begins: of 40 us and more, where it takes less so. */
   share?: boolean;
   /** Results are to the bit those of fn: what may change their last bits (`join`, `share`) is left out. */
   exact?: boolean;

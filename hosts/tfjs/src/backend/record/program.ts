@@ -7,6 +7,7 @@ import { codeOf, EbbData, sameShape, sizeOf } from '../data';
 import { runOp } from '../recipe';
 import type { Circumstances, Steps } from './circumstances';
 import { type Guards, OtherValues } from './guards';
+import type { MaybeReason } from './reasons';
 import type { Captured } from './recording';
 import { moveTo, tensorOver } from './tensors';
 import { filled, type Form } from './values';
@@ -71,12 +72,12 @@ export class RecordedProgram {
   }
 
   /** Why it is not what the function would do now; empty: it is. */
-  outdated(): string {
+  outdated(): MaybeReason {
     return this.parts.circumstances.difference();
   }
 
   /** Why it cannot be run, though it has just been recorded; empty: it can. */
-  whyBroken(): string {
+  whyBroken(): MaybeReason {
     return this.parts.captured.every(isAlive) ? '' : 'it uses tensors of another backend';
   }
 

@@ -10,6 +10,7 @@ import { allReused, makeKnown, Programs, type RecordedInfo, tellReuse } from './
 import { Compared, LastCall } from './last_call';
 import { flagsOf, mayOverwrite, type RecordOptions } from './options';
 import { RecordedProgram } from './program';
+import type { MaybeReason, Reason } from './reasons';
 import { Recording, recordingUnderWay } from './recording';
 import { formOfResult, keptOf } from './results';
 import { aliasOf, isHere, likenessOf, ownResults } from './tensors';
@@ -39,7 +40,7 @@ interface Result {
 }
 
 /** How the calls with one key are done. */
-type Way = RecordedProgram[] | { eager: string } | { beginnings: number };
+type Way = RecordedProgram[] | { eager: Reason } | { beginnings: number };
 
 export class Recorded {
   readonly programs = new Programs();
@@ -52,7 +53,7 @@ export class Recorded {
   private calls = 0;
   private replayed = 0;
   private recorded = 0;
-  private readonly reasons = new Map<string, number>();
+  private readonly reasons = new Map<Reason, number>();
   private last: LastCall | undefined;
 
   constructor(
@@ -130,7 +131,7 @@ export class Recorded {
     return this.record(own, key, { receiver, args, tensors, form: last.form });
   }
 
-  private whyEager(backend: unknown): string {
+  private whyEager(backend: unknown): MaybeReason {
     if (!(backend instanceof EbbBackend)) return 'another backend was in use';
     if (recordingUnderWay() !== undefined) return 'it was part of another recording';
     return engine().isTapeOn() ? 'a gradient was taken of it' : '';
@@ -146,11 +147,11 @@ export class Recorded {
     return tensors;
   }
 
-  private count(reason: string): void {
+  private count(reason: Reason): void {
     this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1);
   }
 
-  private eager(receiver: unknown, args: unknown[], reason: string): unknown {
+  private eager(receiver: unknown, args: unknown[], reason: Reason): unknown {
     this.count(reason);
     return engine().tidy(this.name, () => this.fn.apply(receiver, args) as never);
   }
@@ -201,7 +202,7 @@ export class Recorded {
     }
   }
 
-  private leaveAlone(key: string, eager: string, receiver: unknown, args: unknown[]): unknown {
+  private leaveAlone(key: string, eager: Reason, receiver: unknown, args: unknown[]): unknown {
     this.ways.set(key, { eager });
     return this.eager(receiver, args, eager);
   }
@@ -342,13 +343,13 @@ export class Recorded {
     programs.unshift(program);
   }
 
-  private refuse(key: string, why: string): void {
+  private refuse(key: string, why: Reason): void {
     this.forget(key);
     this.count(why);
     this.remember(key, { eager: why });
   }
 
-  private beginAgain(key: string, why: string): void {
+  private beginAgain(key: string, why: Reason): void {
     const way = this.ways.get(key);
     const beginnings = way !== undefined && 'beginnings' in way ? way.beginnings + 1 : 1;
     if (beginnings >= MOST_BEGINNINGS) return this.refuse(key, 'it makes or disposes variables');
@@ -359,7 +360,7 @@ export class Recorded {
 }
 
 /** Why they are not what the function would do now; empty: they are. */
-function whyOutdated(programs: readonly RecordedProgram[]): string {
+function whyOutdated(programs: readonly RecordedProgram[]): MaybeReason {
   for (let i = 0; i < programs.length; i++) {
     const why = (programs[i] as RecordedProgram).outdated();
     if (why !== '') return why;

@@ -11,6 +11,7 @@ import { Steps } from './circumstances';
 import { Guards, valuesOf } from './guards';
 import { deepStack, userLine } from './lines';
 import { Lives } from './lives';
+import type { MaybeReason, Reason } from './reasons';
 import { SteadyValues } from './steady';
 import { allVariables, heardWhereAway, isShared, tellApart } from './tensors';
 
@@ -43,7 +44,7 @@ const FLOAT32 = 1;
 export class Recording implements Listener {
   readonly program: number;
   /** Why the function cannot be replayed; empty: it can. */
-  refusal = '';
+  refusal: MaybeReason = '';
   /** Shapes of the uniform random numbers that each run needs anew. */
   readonly noises: number[][] = [];
   /** Steps of optimizers. */
@@ -106,7 +107,7 @@ export class Recording implements Listener {
     if (this.randomCalls > 0) this.refuse('it uses random numbers other than those of dropout');
   }
 
-  refuse(why: string): void {
+  refuse(why: Reason): void {
     this.refusal ||= why;
   }
 
@@ -184,7 +185,7 @@ export class Recording implements Listener {
   }
 
   /** Why the next call is one to record, not this one; empty: this one is. */
-  whyLater(): string {
+  whyLater(): MaybeReason {
     const now = allVariables();
     const isOther = now.length !== this.before.size || now.some((each) => !this.before.has(each));
     if (isOther) return 'it made variables, as first steps of optimizers do';
@@ -196,7 +197,7 @@ export class Recording implements Listener {
   }
 
   /** Why replays would not do all that it did to tensors, once its scope has ended; empty: they would. */
-  whyMore(results: readonly Tensor[]): string {
+  whyMore(results: readonly Tensor[]): MaybeReason {
     if (this.lives.leftBut(results)) {
       return 'it keeps tensors that it does not return, as stateful layers do';
     }
