@@ -16,13 +16,18 @@ void mark(std::span<const Slot> slots, Marks& marks) {
 }
 
 // Last to first: what is needed is known before what makes it is met.
-Marks drop_steps(Plan& plan) {
+Marks drop_steps(Plan& plan, std::span<const MadeDense> dense) {
   Marks needed(plan.likeness.size());
   mark(plan.outputs, needed);
   std::vector<Step> kept;
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
     const auto results = plan.slots_in(step->results);
-    if (std::ranges::none_of(results, [&](Slot slot) { return needed[slot]; })) continue;
+    bool is_needed = std::ranges::any_of(results, [&](Slot slot) { return needed[slot]; });
+    const auto at = static_cast<std::size_t>(plan.steps.rend() - step) - 1;
+    for (; !dense.empty() && dense.back().step >= at; dense = dense.first(dense.size() - 1)) {
+      is_needed = is_needed || (dense.back().step == at && needed[dense.back().slot]);
+    }
+    if (!is_needed) continue;
     mark(plan.slots_in(step->inputs), needed);
     kept.push_back(*step);
   }
@@ -67,8 +72,9 @@ void end_slots(Plan& plan, std::vector<Step>& steps) {
   }
 }
 
-void arrange(Plan& plan, std::span<const Slot> captured, bool drop) {
-  const Marks needed = drop ? drop_steps(plan) : Marks(plan.likeness.size(), true);
+void arrange(Plan& plan, std::span<const Slot> captured, bool drop,
+             std::span<const MadeDense> dense) {
+  const Marks needed = drop ? drop_steps(plan, dense) : Marks(plan.likeness.size(), true);
   drop_given(plan, captured, needed);
   end_slots(plan, plan.steps);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "program/fuse.hpp"
 
@@ -144,6 +145,7 @@ void DraftBody::learn_moved(const ops::OpCall& call) {
     known_.forget_storage(call.input(i).memory.data().data());
     if (call.input(i).dtype != plan_.likeness[pending_[i]].dtype) continue;  // converted
     known_.learn_place(gradients::place_of(call.input(i)), pending_[i]);
+    made_dense_.push_back({plan_.steps.size(), pending_[i]});
   }
 }
 
@@ -179,8 +181,8 @@ bool DraftBody::can_fold(ops::OpCall& call) const {
 // What is made of nothing, of the same attributes, is the same: one constant for all of them.
 bool DraftBody::shares_result(ops::OpCall& call) {
   if (call.inputs() != 0 || call.outputs() != 1) return false;
-  std::vector<double> made_of{static_cast<double>(call.spec().id)};
-  made_of.insert(made_of.end(), call.attributes().begin(), call.attributes().end());
+  std::vector<std::uint64_t> made_of{call.spec().id};
+  for (const double each : call.attributes()) made_of.push_back(std::bit_cast<std::uint64_t>(each));
   const auto [known, is_new] =
       of_nothing_.try_emplace(std::move(made_of), static_cast<Slot>(plan_.likeness.size()));
   if (is_new) return false;
@@ -235,7 +237,8 @@ Plan DraftBody::finish(std::span<const Handle> outputs) {
   for (const Handle each : outputs) {
     plan_.outputs.push_back(slot_of(each, resolved(each, "program_end")));
   }
-  arrange(plan_, captured_, options_.drop);
+  if (options_.join) made_dense_.clear();
+  arrange(plan_, captured_, options_.drop, made_dense_);
   plan_.graphs = options_.graphs;
   plan_.overwrite = options_.overwrite && !plan_.queued;
   plan_.share = options_.share && options_.join;

@@ -10,6 +10,13 @@
 
 namespace ebb::programs {
 
+// A step, or the one that is noted next, that made an operand dense, and it stays so: a sum of it adds up in another order
+// from then on.
+struct MadeDense {
+  std::size_t step;
+  Slot slot;
+};
+
 class DraftBody final : public ops::Recorder {
  public:
   DraftBody(const Context& context, std::span<const Handle> inputs, ProgramOptions options);
@@ -58,11 +65,13 @@ class DraftBody final : public ops::Recorder {
   Plan plan_;  // its steps have no `ended` yet
   std::vector<Origin> origins_;
   std::vector<Slot> captured_;
-  std::map<std::vector<double>, Slot> of_nothing_;  // by operation and attributes
+  std::map<std::vector<std::uint64_t>, Slot>
+      of_nothing_;  // by operation and attributes, to the bit
   // The call under way: its slots, inputs before results, and where its operands were before it.
   std::vector<Slot> pending_;
   std::vector<const std::byte*> storages_;
   bool hears_ = false;
+  std::vector<MadeDense> made_dense_;
 };
 
 static_assert(kNoSlot == gradients::kConstantNode);  // what KnownTensors says of others
@@ -70,7 +79,9 @@ static_assert(kNoSlot == gradients::kConstantNode);  // what KnownTensors says o
 // Draws random numbers.
 bool is_random(ops::OpId op) noexcept;
 
-// Says where slots end and, with `drop`, drops what no output needs. `captured` are the slots of plan.captured.
-void arrange(Plan& plan, std::span<const Slot> captured, bool drop);
+// Says where slots end and, with `drop`, drops what no output needs, nor the bits of what reads a slot in `dense` after it.
+// `captured` are the slots of plan.captured; `dense` is in the order of steps.
+void arrange(Plan& plan, std::span<const Slot> captured, bool drop,
+             std::span<const MadeDense> dense);
 
 }  // namespace ebb::programs

@@ -1,6 +1,8 @@
 // Recorded programs: what is no step, and how many recordings a function keeps.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "ebb/ebb.hpp"
 #include "program_case.hpp"
 #include "support/expect_error.hpp"
@@ -51,6 +53,37 @@ TEST_F(DroppedPrograms, AViewThatIsAResultIsOverItsOperand) {
   const Tensors expected = f(other), made = run(program, other);
   other.clear();
   expect_same(made, expected);
+}
+
+TEST_F(DroppedPrograms, ConstantsOfEqualAttributesAreOneAndOthersAreNot) {
+  const Tensors x{numbers({3}, 1)};
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto f = [nan](const Tensors& in) {
+    Tensors made;
+    for (const double each : {5.0, nan, 7.0, 0.0, -0.0, nan}) {
+      made.push_back(in[0] / ops::fill({3}, each, DType::kFloat32));
+    }
+    return made;
+  };
+  const Program program = recorded(x, f);
+  EXPECT_EQ(program.constants(), 5u);
+  const Tensors other{numbers({3}, 2)};
+  expect_same(run(program, other), f(other));
+}
+
+// An operation makes dense what it cannot take as it lies, and it stays so for the sum after it.
+TEST_F(DroppedPrograms, WhatMadeAnOperandDenseStaysWhereBitsCount) {
+  const auto f = [](const Tensors& in) {
+    const Tensor t = ops::transpose(in[0], {1, 0});
+    static_cast<void>(ops::relu(t));
+    return Tensors{ops::sum(t, {1})};
+  };
+  const Program exact = recorded({numbers({7, 3}, 1)}, f, {.join = false});
+  EXPECT_EQ(recorded({numbers({7, 3}, 1)}, f).steps(), 2u);
+  for (int i = 0; i < 40; ++i) {
+    const Tensors x{numbers({7, 3}, 2 + i)};
+    expect_same(run(exact, x), f(x));
+  }
 }
 
 TEST_F(DroppedPrograms, AStridedInputMayComeAsADenseOneWasRecorded) {
