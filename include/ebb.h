@@ -408,8 +408,8 @@ typedef enum ebb_program_flags {
                              * is made in the second run with the same ones, and kept until a run is
                              * given others. Nobody writes into a captured tensor then */
   EBB_PROGRAM_OVERWRITING = 128, /* an optimizer's update that comes last, when nothing can fail any
-                                 * more, writes over captured tensors that are alone in their memory:
-                                 * the caller ends them after each run, and has the outputs instead */
+                                 * more, writes over tensors that the caller replaces after each run
+                                 * (ebb_program_replaces) and that are alone in their memory */
   EBB_PROGRAM_NO_SHARING = 256,  /* on the CPU, no threads are called to help when a run begins */
   EBB_PROGRAM_NO_DROPPING = 512  /* what no result needs is run as well */
 } ebb_program_flags;
@@ -423,6 +423,10 @@ EBB_API ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inpu
 EBB_API ebb_status ebb_program_input(ebb_program program, ebb_handle handle);
 /* The same values in each run (ones that the host wrote): the program keeps the tensor. */
 EBB_API ebb_status ebb_program_constant(ebb_program program, ebb_handle handle);
+
+/* With EBB_PROGRAM_OVERWRITING: after each run the caller ends what it gives in the place of this tensor, by its
+ * name while recording, and has an output instead. One that the program does not use: EBB_OK, nothing happens. */
+EBB_API ebb_status ebb_program_replaces(ebb_program program, ebb_handle handle);
 
 typedef struct ebb_program_info {
   uint32_t size;

@@ -120,6 +120,10 @@ ebb_status ebb_program_constant(ebb_program program, ebb_handle handle) {
   return guarded([&] { being_recorded(program)->draft->constant(handle); });
 }
 
+ebb_status ebb_program_replaces(ebb_program program, ebb_handle handle) {
+  return guarded([&] { being_recorded(program)->draft->replaces(handle); });
+}
+
 ebb_status ebb_program_end(ebb_program program, const ebb_handle* outputs, size_t output_count,
                            ebb_program_info* info) {
   return guarded([&] {

@@ -69,13 +69,9 @@ void DraftBody::constant(Handle tensor) {
   keep(tensor, resolved(tensor, "program_constant"));
 }
 
-void DraftBody::stays(std::size_t input) {
-  check_open("program_stays");
-  if (input >= plan_.inputs) {
-    raise(ErrorKind::kInvalidArgument, "[program_stays] input {} was given, there are {}", input,
-          plan_.inputs);
-  }
-  plan_.staying.push_back(input);
+void DraftBody::replaces(Handle tensor) {
+  check_open("program_replaces");
+  if (const Slot slot = known_.find(tensor); slot != kNoSlot) plan_.replaced.push_back(slot);
 }
 
 Slot DraftBody::keep(Handle tensor, const Operand& operand) {

@@ -27,7 +27,7 @@ class DraftBody final : public ops::Recorder {
 
   void input(Handle tensor);
   void constant(Handle tensor);
-  void stays(std::size_t input);
+  void replaces(Handle tensor);
   Plan finish(std::span<const Handle> outputs);
   bool of_this_thread() const noexcept { return !linked_ || is_linked_here(); }
 

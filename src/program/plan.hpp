@@ -70,7 +70,7 @@ struct Plan {
   std::vector<KeptSlot> kept;
   std::vector<std::size_t> kept_of;  // the places in `given` that it depends on
   bool overwrite = false;            // ProgramOptions::overwrite
-  std::vector<std::size_t> staying;  // the places in `given` that nothing writes over all the same
+  std::vector<Slot> replaced;        // what the caller replaces after each run, where it is given
   // Where `fused` and `rest` end with an update: overwritten() of it.
   std::vector<std::size_t> over_in_fused, over_in_rest;
   bool share = false;       // ProgramOptions::share and join

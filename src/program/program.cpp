@@ -70,7 +70,7 @@ ProgramDraft::~ProgramDraft() = default;
 
 void ProgramDraft::input(Handle tensor) { body_->input(tensor); }
 void ProgramDraft::constant(Handle tensor) { body_->constant(tensor); }
-void ProgramDraft::stays(std::size_t input) { body_->stays(input); }
+void ProgramDraft::replaces(Handle tensor) { body_->replaces(tensor); }
 bool ProgramDraft::of_this_thread() const noexcept { return body_->of_this_thread(); }
 
 Program ProgramDraft::finish(std::span<const Handle> outputs) {

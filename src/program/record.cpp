@@ -93,12 +93,10 @@ std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs) {
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     const std::size_t at = inputs.size() + i;  // arithmetic: of handles in memory
     const Handle now = variables_[i]->value().handle();
-    if (now == handles[at]) {
-      draft.stays(at);
-    } else {
-      assigned.push_back(variables_[i]);
-      outputs.push_back(now);
-    }
+    if (now == handles[at]) continue;
+    draft.replaces(handles[at]);
+    assigned.push_back(variables_[i]);
+    outputs.push_back(now);
   }
   Run run{.context = context.id(),
           .dtypes = {},

@@ -51,7 +51,7 @@ std::vector<std::size_t> overwritten(const Plan& plan, const Step& update) {
     const auto given = std::ranges::find(plan.given, inputs[i]);
     const auto at = static_cast<std::size_t>(given - plan.given.begin());
     if (given == plan.given.end() || at < plan.fresh() ||
-        std::ranges::find(plan.staying, at) != plan.staying.end() ||
+        std::ranges::find(plan.replaced, inputs[i]) == plan.replaced.end() ||
         std::ranges::count(inputs, inputs[i]) != 1 ||
         std::ranges::find(plan.outputs, inputs[i]) != plan.outputs.end() ||
         std::ranges::find(plan.outputs, made) == plan.outputs.end()) {

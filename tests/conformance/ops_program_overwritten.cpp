@@ -2,9 +2,11 @@
 // has the old values keeps them.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 
 #include "conformance/program_case.hpp"
+#include "ebb.h"
 #include "ebb/program/record.hpp"
 
 namespace ebb::test {
@@ -178,6 +180,48 @@ TEST_F(OverwrittenPrograms, LeaveVariablesThatAreNotAssignedTo) {
       EXPECT_EQ(bits(fast(x)), expected) << i;
       EXPECT_EQ(bits(now.value()), before) << i;
     }
+  }
+}
+
+// Through the C ABI nothing is replaced of which nobody said so.
+TEST_F(OverwrittenPrograms, OfTheCAbiAreWhatItsCallerReplaces) {
+  const ebb_device device = session_.device().id();
+  for (const bool replaces : {false, true}) {
+    SCOPED_TRACE(replaces);
+    const Tensor x = numbers({8}, 1), made_with = numbers({8}, 2), rate = scalar(-0.1F);
+    const ebb_handle input = x.handle();
+    ebb_program program = 0;
+    ASSERT_EQ(ebb_program_begin(context_.id(), &input, 1,
+                                EBB_PROGRAM_BY_NAME | EBB_PROGRAM_OVERWRITING, &program),
+              EBB_OK);
+    const Tensor made = ops::sgd_update(rate, {made_with, x})[0];
+    const ebb_handle output = made.handle();
+    if (replaces) {
+      EXPECT_EQ(ebb_program_replaces(program, made_with.handle()), EBB_OK);
+    }
+    EXPECT_EQ(ebb_program_replaces(program, 0), EBB_OK);  // of none
+    ebb_program_info info{};
+    info.size = sizeof info;
+    ASSERT_EQ(ebb_program_end(program, &output, 1, &info), EBB_OK);
+    EXPECT_EQ(ebb_program_replaces(program, made_with.handle()), EBB_WRONG_STATE);
+    ASSERT_EQ(info.captured, 2u);
+    std::array<ebb_handle, 2> captured{};
+    ASSERT_EQ(ebb_program_captured(program, captured.data(), captured.size()), EBB_OK);
+    const Tensor value = ops::abs(made_with);
+    const auto before = bits(value);
+    std::array<ebb_handle, 3> given{input};
+    for (std::size_t i = 0; i < captured.size(); ++i) {
+      const bool is_value = captured[i] == made_with.handle();
+      given[i + 1] = is_value ? value.handle() : rate.handle();
+    }
+    ebb_op_result result;
+    ASSERT_EQ(ebb_program_run(program, device, given.data(), given.size(), &result, 1), EBB_OK)
+        << ebb_last_error();
+    const Tensor next(context_, result.handle);
+    EXPECT_EQ(bits(value) == before, !(replaces && overwrites()));
+    EXPECT_NE(bits(next), before);
+    EXPECT_EQ(ebb_program_free(program), EBB_OK);
+    EXPECT_EQ(ebb_program_replaces(program, input), EBB_STALE_HANDLE);
   }
 }
 

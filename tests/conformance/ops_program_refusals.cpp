@@ -1,6 +1,4 @@
 // What drafts of programs and recorded functions refuse.
-#include <limits>
-
 #include "conformance/program_case.hpp"
 #include "support/expect_error.hpp"
 
@@ -17,17 +15,8 @@ TEST_F(RefusedPrograms, AreDoneOnce) {
   EXPECT_ERROR(draft.finish({{y.handle()}}), kWrongState, "[program_end]", "is done");
   EXPECT_ERROR(draft.input(y.handle()), kWrongState, "[program_input]", "is done");
   EXPECT_ERROR(draft.constant(y.handle()), kWrongState, "[program_constant]", "is done");
-  EXPECT_ERROR(draft.stays(0), kWrongState, "[program_stays]", "is done");
+  EXPECT_ERROR(draft.replaces(x.handle()), kWrongState, "[program_replaces]", "is done");
   expect_same(run(program, {x}), {y});
-}
-
-TEST_F(RefusedPrograms, SayHowManyInputsThereAre) {
-  const Tensor x = numbers({3}, 1);
-  ProgramDraft draft(context_, {{x.handle()}});
-  EXPECT_NO_THROW(draft.stays(0));
-  EXPECT_ERROR(draft.stays(1), kInvalidArgument, "input 1", "there are 1");
-  EXPECT_ERROR(draft.stays(std::numeric_limits<std::size_t>::max()), kInvalidArgument,
-               "there are 1");
 }
 
 TEST_F(RefusedPrograms, NoneIsNoArgument) {

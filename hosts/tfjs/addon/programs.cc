@@ -92,6 +92,14 @@ napi_value program_constant(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+// programReplaces(program, handle)
+napi_value program_replaces(napi_env env, napi_callback_info info) {
+  const Arguments<2> arguments(env, info);
+  check(env,
+        ebb_program_replaces(arguments.integer<ebb_program>(0), arguments.integer<ebb_handle>(1)));
+  return nullptr;
+}
+
 // programEnd(program) -> [how many steps, how many constants, each captured handle...]
 napi_value program_end(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
@@ -137,6 +145,7 @@ void export_programs(napi_env env, Runtime& runtime, napi_value functions) {
   export_function<program_begin>(env, runtime, functions, "programBegin");
   export_function<program_input>(env, runtime, functions, "programInput");
   export_function<program_constant>(env, runtime, functions, "programConstant");
+  export_function<program_replaces>(env, runtime, functions, "programReplaces");
   export_function<program_end>(env, runtime, functions, "programEnd");
   export_function<program_run>(env, runtime, functions, "programRun");
   export_function<program_run_partly>(env, runtime, functions, "programRunPartly");

@@ -45,9 +45,9 @@ struct ProgramOptions {
   // `join`), from the second run on that is given the same ones, and made anew when one is another. The
   // caller promises that nobody writes into a tensor that runs are given as such.
   bool keep = false;
-  // Where an optimizer's update comes last, and nothing can fail any more, it writes over variables and
-  // captured tensors that are alone in their memory. The caller replaces these by the outputs after each
-  // run, but for those of which it says that they stay, and nobody looks at them while it runs.
+  // Where an optimizer's update comes last, and nothing can fail any more, it writes over those tensors that the
+  // caller replaces after each run (ProgramDraft::replaces) and that are alone in their memory. Nobody looks at
+  // them while it runs.
   bool overwrite = false;
   // Of record(): how many recordings are kept, one for each combination of dtypes and shapes. The one that
   // was unused longest goes first.
@@ -118,9 +118,9 @@ class [[nodiscard]] ProgramDraft {
   void input(Handle tensor);
   // A tensor whose values are the same in each run; the program keeps it.
   void constant(Handle tensor);
-  // The caller goes on with the tensor that it gives in this place of a run (the inputs, in the order in which they were
-  // told): nothing writes over it (ProgramOptions::overwrite).
-  void stays(std::size_t input);
+  // After each run the caller replaces what it gives in the place of this tensor, by its name while recording, by an
+  // output: an update may write over it (ProgramOptions::overwrite). One that the program does not use is no error.
+  void replaces(Handle tensor);
   // Once.
   Program finish(std::span<const Handle> outputs);
   bool of_this_thread() const noexcept;

@@ -198,7 +198,8 @@ export class EbbBackend extends KernelBackend {
     const data = this.known(dataId);
     if (data !== undefined) return data;
     const mover = engine() as unknown as Engine;
-    if (!mover.state.tensorInfo.has(dataId)) {
+    const info = mover.state.tensorInfo.get(dataId);
+    if (info === undefined || (info.backend as unknown) === this) {
       throw new EbbError(
         'EBB_STALE_HANDLE',
         `[${op}] Received a tensor that is disposed; allowed: tensors that are not.`,

@@ -15,6 +15,8 @@ export class EbbData implements OwnData {
   first: Tensor | undefined = undefined;
   /** Text has no native tensor: its values stay here. */
   strings: Uint8Array[] | undefined = undefined;
+  /** A recorded function has it as a constant: it gets no other values. */
+  isConstant = false;
   /** The runtime of another device than the CPU, where the data is on one. */
   home: object | undefined = undefined;
 

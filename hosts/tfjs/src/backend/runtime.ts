@@ -54,6 +54,7 @@ interface HostPrograms {
   programBegin(flags: number): number;
   programInput(program: number, handle: number): void;
   programConstant(program: number, handle: number): void;
+  programReplaces(program: number, handle: number): void;
   programEnd(program: number): number[];
   programRun(program: number): void;
   programRunPartly(program: number): void;
@@ -230,6 +231,11 @@ export class Runtime {
 
   programConstant(program: number, handle: number): void {
     this.functions.programConstant(program, handle);
+  }
+
+  /** What is given in this one's place is replaced by a result after each run. */
+  programReplaces(program: number, handle: number): void {
+    this.functions.programReplaces(program, handle);
   }
 
   /** Ends the recording: how many steps and constants it has, and the handles of what was captured. */

@@ -15,7 +15,7 @@ export function ownMethods(): void {
   Object.assign(now, { trackTensor, disposeTensor });
 }
 
-/** From its construction until stop(). Variables are not its concern: the engine has a list of them. */
+/** From its construction until stop(). Variables are not its concern where the engine has them in its list. */
 export class Lives {
   private readonly tracker = tracker();
   private readonly before: Methods;
@@ -25,6 +25,8 @@ export class Lives {
   private readonly ended: Tensor[] = [];
   /** Whether nothing went past it. */
   isComplete = true;
+  /** Whether there was a variable that the engine does not know. */
+  metUnknown = false;
 
   /** `given`: tensors that were made for the function, from this id on. */
   constructor(
@@ -41,6 +43,7 @@ export class Lives {
       },
       disposeTensor: (tensor) => {
         if (tensor.id < this.firstId && !isVariable(tensor)) this.ended.push(tensor);
+        this.checkKnown(tensor); // assign() ends what a variable had
         disposeTensor.call(this.tracker, tensor);
       },
     };
@@ -54,6 +57,11 @@ export class Lives {
         Object.assign(this.tracker, { [name]: this.before[name] });
       else this.isComplete = false;
     }
+  }
+
+  checkKnown(tensor: Tensor): void {
+    if (isVariable(tensor))
+      this.metUnknown ||= this.tracker.state.registeredVariables[tensor.name] !== tensor;
   }
 
   private begun(tensor: Tensor): void {

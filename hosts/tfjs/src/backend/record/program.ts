@@ -67,6 +67,9 @@ export class RecordedProgram {
     readonly parts: Parts,
   ) {
     this.assigned = new Set(parts.assigned);
+    for (const { owner } of parts.captured) {
+      if (owner.isDisposed === undefined) (owner.dataId as EbbData).isConstant = true;
+    }
     this.firstLook = parts.outputs.length + parts.values.length;
     this.made = [...parts.outputs, ...parts.values, ...parts.looks];
   }
@@ -374,7 +377,7 @@ export class RecordedProgram {
 
   private isAlone(data: object): boolean {
     const isOwn = data instanceof EbbData && data.refCount === 1 && data.slot < 0;
-    return isOwn && data.handle > 0 && data.home === this.backend.home;
+    return isOwn && !data.isConstant && data.handle > 0 && data.home === this.backend.home;
   }
 
   private put(data: EbbData, handles: readonly number[], i: number): void {

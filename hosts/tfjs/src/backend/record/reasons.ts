@@ -21,6 +21,8 @@ export const REASONS = [
   'it makes or disposes variables',
   'it uses tensors of another backend',
   'a result is not on the backend',
+  'it assigns to a variable what is not on the backend',
+  'it uses variables that were not made by tf.variable',
   'it uses data that no tensor was seen of',
   'shapes inside depend on values',
 ] as const;

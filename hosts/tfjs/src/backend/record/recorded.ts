@@ -101,6 +101,7 @@ export class Recorded {
     for (const program of this.recordings()) program.dispose();
     this.programs.freeAll();
     this.ways.clear();
+    this.last = undefined;
   }
 
   call(receiver: unknown, args: unknown[]): unknown {
@@ -289,6 +290,10 @@ export class Recorded {
     if (outputs.some(({ dataId }) => !isHere(backend, dataId))) {
       recording.refuse('a result is not on the backend');
     }
+    const assigned = recording.assigned();
+    if (assigned.some(({ dataId }) => !isHere(backend, dataId))) {
+      recording.refuse('it assigns to a variable what is not on the backend');
+    }
     const later = recording.whyLater();
     if (recording.refusal === '' && later !== '') {
       runtime.programFree(recording.program);
@@ -298,7 +303,6 @@ export class Recorded {
       runtime.programFree(recording.program);
       return this.refuse(key, recording.refusal);
     }
-    const assigned = recording.assigned();
     const guards = recording.guards();
     const { optimizers } = recording.optimizers;
     const variables = recording.variables() as unknown as Variable[];
@@ -306,6 +310,8 @@ export class Recorded {
     const looks = recording.looks.map(({ dtype, shape }) => ({ dtype, shape, native: shape }));
     const handles = [...outputs, ...assigned].map(({ dataId }) => (dataId as EbbData).handle);
     handles.push(...recording.looks.map(({ handle }) => handle));
+    recording.knowData(assigned);
+    recording.replaces(assigned);
     const [steps, , ...unknowns] = runtime.programEnd(recording.program, handles);
     const captured = recording.captured(unknowns);
     if (captured === undefined) {

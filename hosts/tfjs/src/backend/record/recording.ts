@@ -105,6 +105,7 @@ export class Recording implements Listener {
     this.endHearing();
     this.lives.stop();
     if (this.randomCalls > 0) this.refuse('it uses random numbers other than those of dropout');
+    if (this.lives.metUnknown) this.refuse('it uses variables that were not made by tf.variable');
   }
 
   refuse(why: Reason): void {
@@ -116,13 +117,12 @@ export class Recording implements Listener {
   used(info: TensorInfo, data: EbbData): void {
     const { handle, shape, dtype } = data;
     this.steady.has(info.dataId, data);
+    this.lives.checkKnown(info as unknown as Tensor);
     if (this.seen.has(handle)) return;
-    const tensor = info as unknown as Tensor;
     this.usesUnclear ||= this.unclear.has(info.dataId);
     this.seen.set(handle, {
-      // Whose it was: another variable may have been given it since.
-      owner:
-        this.owners.get(info.dataId) ?? (isVariable(tensor) ? tensor : { dataId: info.dataId }),
+      // Whose it was: a variable may have been given it since, and is not what it comes from.
+      owner: this.owners.get(info.dataId) ?? { dataId: info.dataId },
       dtype,
       shape,
       line: this.steady.isOutside(data) ? userLine() : '',
@@ -176,6 +176,28 @@ export class Recording implements Listener {
   assigned(): Variable[] {
     const old = allVariables().filter((each) => this.before.has(each));
     return old.filter((each) => this.before.get(each) !== each.dataId);
+  }
+
+  /** Variables may have been given data that the function did not use otherwise. */
+  knowData(assigned: readonly Variable[]): void {
+    for (const { dataId } of assigned) {
+      const { handle, dtype, shape } = dataId as EbbData;
+      if (this.seen.has(handle)) continue;
+      this.seen.set(handle, {
+        owner: this.owners.get(dataId) ?? { dataId },
+        dtype,
+        shape,
+        line: '',
+      });
+    }
+  }
+
+  /** Tells the core what replays replace: the data that these variables had when it began. */
+  replaces(assigned: readonly Variable[]): void {
+    const owners = new Set<Captured['owner']>(assigned);
+    for (const [handle, { owner }] of this.seen) {
+      if (owners.has(owner)) this.backend.runtime.programReplaces(this.program, handle);
+    }
   }
 
   /** Those that it used or assigned to, also where the program does not need their values. */

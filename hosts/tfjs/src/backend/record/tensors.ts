@@ -8,7 +8,8 @@ import {
   type Variable,
 } from '../../engine/tfjs';
 import type { EbbBackend } from '../backend';
-import { codeOf, EbbData } from '../data';
+import { EbbData } from '../data';
+import { runOp } from '../recipe';
 import type { Likeness } from './program';
 
 export function isHere(backend: EbbBackend, dataId: object): boolean {
@@ -26,12 +27,9 @@ export function tensorOver(backend: EbbBackend, data: EbbData, shape: number[]):
   }
 }
 
-export function aliasOf(backend: EbbBackend, { dataId, shape, dtype }: Tensor): Tensor {
-  const { handle } = backend.find(dataId, 'record');
-  const data = new EbbData(backend.runtime.view(handle, codeOf(dtype), shape), shape, dtype);
-  data.home = backend.home;
-  backend.runtime.born++;
-  return tensorOver(backend, data, shape);
+/** Another tensor over the same memory, as it lies there. */
+export function aliasOf(backend: EbbBackend, tensor: Tensor): Tensor {
+  return tensorOver(backend, runOp(backend, 'Identity', [tensor]), tensor.shape);
 }
 
 export const allVariables = (): Variable[] =>
