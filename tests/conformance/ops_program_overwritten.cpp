@@ -194,7 +194,10 @@ TEST_F(OverwrittenPrograms, OfTheCAbiAreWhatItsCallerReplaces) {
     ASSERT_EQ(ebb_program_begin(context_.id(), &input, 1,
                                 EBB_PROGRAM_BY_NAME | EBB_PROGRAM_OVERWRITING, &program),
               EBB_OK);
-    const Tensor made = ops::sgd_update(rate, {made_with, x})[0];
+    ops::OpResult updated;
+    ops::run(session_.place(), ops::op_id("SgdUpdate"),
+             {{rate.handle(), made_with.handle(), x.handle()}}, {}, {&updated, 1});
+    const Tensor made(context_, updated.handle);
     const ebb_handle output = made.handle();
     if (replaces) {
       EXPECT_EQ(ebb_program_replaces(program, made_with.handle()), EBB_OK);

@@ -34,7 +34,7 @@ interface Own {
 /** The parts of a model, each one recorded function, also where the model within a sequential one is another later. */
 class Parts implements RecordedModel {
   private readonly recorded = new Map<Part, RecordedMethod>();
-  /** Of the model before for as long as a fit of it goes on. */
+  /** The ones that were asked for, or called, last. */
   private readonly own = new Map<Part, Own>();
 
   constructor(
@@ -67,11 +67,11 @@ class Parts implements RecordedModel {
     this.replace(model, 'makeTrainFunction', (make) => () => {
       const known = this.own.get('train');
       const method = known?.model === model ? known.method : (make() as Method);
-      return this.part('train', { model, method });
+      return this.compiled('train', { model, method });
     });
     this.replace(model, 'makeTestFunction', (make) => () => {
       make();
-      model.testFunction = this.part('test', { model, method: model.testFunction as Method });
+      model.testFunction = this.compiled('test', { model, method: model.testFunction as Method });
     });
   }
 
@@ -108,6 +108,15 @@ class Parts implements RecordedModel {
       this.recorded.set(part, (recorded = recordBound(now, this.optionsOf(part))));
     }
     return recorded;
+  }
+
+  /** A fit goes on with the model that it began with, also where a callback has compiled and used another. */
+  private compiled(part: Part, own: Own): Method {
+    const recorded = this.part(part, own);
+    return (...args) => {
+      this.own.set(part, own);
+      return recorded(...args);
+    };
   }
 
   private optionsOf(part: Part): RecordOptions {
