@@ -12,9 +12,9 @@ namespace ebb::ops {
 // What a device's kernels have learned of a program. Runs may be on several threads at once: a number that is lost by that
 // is noted again soon.
 struct ProgramPace {
-  std::atomic<std::uint32_t> runs{0};                    // that counted
+  std::atomic<std::uint32_t> runs{0};                    // the first ones, of each way
   std::atomic<std::uint32_t> alone_ns{0}, shared_ns{0};  // what a run takes; 0: none was made
-  std::atomic<std::uint32_t> until_other{0};  // runs, until the other way is measured again
+  std::atomic<std::uint32_t> until_look{0};  // runs, until what was decided is looked at again
   std::atomic<std::uint32_t> own_loops{0}, library_loops{0};  // of one, large enough to be shared
 };
 

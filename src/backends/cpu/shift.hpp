@@ -6,7 +6,8 @@
 // with it; from then on the way that takes less, and now and then the other one, so seldom that it is less than 2% of the
 // time: where other programs want the cores, or runs come so seldom that helpers sleep in between, what was better is not any more.
 // Programs of few microseconds have no crew, nor have those with many loops of oneDNN's: these have
-// threads of their own, and two teams that take turns would wait for each other's threads to sleep.
+// threads of their own, and two teams that take turns would wait for each other's threads to sleep. They too are looked at
+// now and then: what was short on an idle machine may take long on a busy one.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,13 @@ namespace ebb::cpu {
 class Shift {
  public:
   static constexpr std::uint32_t kRunsAlone = 8, kRunsShared = 8;
+  // Half of it where it has been measured with the crew: a program at the border does not go to and fro.
   static constexpr std::uint32_t kLeastNs = 40'000;
   // The crew is for this thread alone and keeps other cores busy: a run has to take so much less with it.
   static constexpr double kLeastGain = 0.05;
-  // So many runs, times what the other way takes of the better one's time, are made before the other is measured again.
-  static constexpr std::uint32_t kRunsBetween = 64;
+  // So many runs, times what the other way takes of the better one's time, are made from one look at the other to the next.
+  static constexpr std::uint32_t kRunsBetween = 128;
+  static constexpr std::uint32_t kRunsOfALook = 2;  // of which the last is measured
   // Of oneDNN's loops there must be one in so many at most.
   static constexpr std::uint32_t kOwnForEach = 4;
   // A part of a loop may be so many times smaller than one that somebody would be woken for.
