@@ -5,7 +5,11 @@
 #include <functional>
 #include <thread>
 
+#include "backends/cpu/shift.hpp"
+#include "backends/cpu/team.hpp"
 #include "conformance/program_case.hpp"
+#include "ebb.h"
+#include "ops/recorder.hpp"
 
 namespace ebb::test {
 namespace {
@@ -48,14 +52,14 @@ TEST_F(SharedPrograms, ProductsAreSteady) {
                 });
 }
 
-// Long enough for a crew; columns that are no whole vectors, or more than one thread's.
+// Columns that are no whole vectors, or more than one thread's. Whether there is a crew depends on the machine.
 TEST_F(SharedPrograms, RowsTimesMatricesAreSteady) {
   for (const std::int64_t units : {128, 200, 331}) {
     SCOPED_TRACE(units);
     expect_steady({numbers({1, units}, 1), numbers({units, units}, 2), numbers({units}, 3)},
                   [](const Tensors& x) {
                     Tensor h = x[0];
-                    for (int layer = 0; layer < 30; ++layer) {
+                    for (int layer = 0; layer < 120; ++layer) {
                       h = ops::relu(times(h, x[1]) * scalar(0.1F) + x[2]);
                     }
                     return Tensors{h, ops::tanh(times(h, x[1]) + x[2]), times(h, x[1])};
@@ -133,6 +137,88 @@ TEST_F(SharedPrograms, RunOnManyThreads) {
     });
   }
   for (std::thread& each : threads) each.join();
+}
+
+// ---- whether helpers are called
+
+// Looks, at each operation of a run on this thread.
+class Watch final : public ops::Recorder {
+ public:
+  Watch() { link(); }
+  ~Watch() { unlink(); }
+  int operations = 0, shared = 0, with_crew = 0;
+
+ private:
+  void began(const ops::OpCall&) override {
+    ++operations;
+    shared += cpu::Shift::is_on() ? 1 : 0;
+    with_crew += cpu::Shift::has_crew() ? 1 : 0;
+  }
+  void ended(ops::OpCall&) override {}
+  void failed() noexcept override {}
+  void written(const StorageRef&) noexcept override {}
+  void copied(Handle, Handle) override {}
+};
+
+class HelpedPrograms : public ProgramCase {
+ protected:
+  void SetUp() override {
+    if (is_queued()) GTEST_SKIP() << "shared on the CPU";
+    if (cpu::Team::size() < 2) GTEST_SKIP() << "one core";
+  }
+  // Some ms, on any machine.
+  static Tensors long_work(const Tensors& x) {
+    return {ops::exp(ops::tanh(x[0]) * ops::sin(x[0])), ops::sum(ops::erf(x[0]), {0, 1})};
+  }
+  const Tensors inputs_{numbers({1024, 1024}, 1)};
+};
+
+TEST_F(HelpedPrograms, CallTheCrewOnceTheyAreMeasured) {
+  const Program program = recorded(inputs_, long_work);
+  const auto run_watched = [&] {
+    const Watch watch;
+    run(program, inputs_);
+    EXPECT_GT(watch.operations, 0);
+    EXPECT_EQ(watch.shared, watch.operations);
+    return watch.with_crew > 0;
+  };
+  for (std::uint32_t i = 0; i < cpu::Shift::kRunsAlone; ++i) EXPECT_FALSE(run_watched()) << i;
+  for (std::uint32_t i = 0; i < cpu::Shift::kRunsShared; ++i) EXPECT_TRUE(run_watched()) << i;
+}
+
+TEST_F(HelpedPrograms, CallNobodyWhereSharingIsOff) {
+  for (const ProgramOptions& options :
+       {ProgramOptions{.share = false}, ProgramOptions{.join = false}}) {
+    const Program program = recorded(inputs_, long_work, options);
+    const Watch watch;
+    for (std::uint32_t i = 0; i < cpu::Shift::kRunsAlone + cpu::Shift::kRunsShared; ++i) {
+      run(program, inputs_);
+    }
+    EXPECT_GT(watch.operations, 0);
+    EXPECT_EQ(watch.shared, 0);
+  }
+}
+
+TEST_F(HelpedPrograms, AreToldByTheCAbiWhetherToShare) {
+  const ebb_handle input = inputs_[0].handle();
+  for (const std::uint32_t flags : {std::uint32_t{0}, std::uint32_t{EBB_PROGRAM_NO_SHARING}}) {
+    ebb_program program = 0;
+    ASSERT_EQ(ebb_program_begin(context_.id(), &input, 1, flags, &program), EBB_OK);
+    const Tensors made = long_work(inputs_);
+    const ebb_handle outputs[] = {made[0].handle(), made[1].handle()};
+    ebb_program_info info{};
+    info.size = sizeof info;
+    ASSERT_EQ(ebb_program_end(program, outputs, 2, &info), EBB_OK);
+    {
+      const Watch watch;
+      ebb_op_result results[2];
+      ASSERT_EQ(ebb_program_run(program, session_.device().id(), &input, 1, results, 2), EBB_OK);
+      for (const ebb_op_result& each : results) context_.dispose(each.handle);
+      EXPECT_GT(watch.operations, 0);
+      EXPECT_EQ(watch.shared, flags == 0 ? watch.operations : 0);
+    }
+    EXPECT_EQ(ebb_program_free(program), EBB_OK);
+  }
 }
 
 }  // namespace
