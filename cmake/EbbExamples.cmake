@@ -35,3 +35,12 @@ foreach(name IN LISTS folders)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/${name}/*.c")
   ebb_add_example(${name} ebb::ebb ${sources})
 endforeach()
+
+# What they say to those who ask, and to those who are wrong.
+if(EBB_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING)
+  find_program(EBB_PYTHON NAMES python3 REQUIRED)
+  add_test(NAME examples_usage
+           COMMAND ${EBB_PYTHON} ${PROJECT_SOURCE_DIR}/tests/examples/usage_test.py $<TARGET_FILE:mnist>
+                   $<TARGET_FILE:transformer>)
+  set_tests_properties(examples_usage PROPERTIES LABELS examples)
+endif()

@@ -1,7 +1,4 @@
-// Trains a conv net on handwritten digits, in C++ alone.
-//
-//   mnist FOLDER [EPOCHS [MODEL.safetensors]]     FOLDER has MNIST's IDX files: tools/mnist_data.sh
-//   mnist                                         a short run on shapes that it draws itself
+// Trains a conv net on handwritten digits, in C++ alone; kUsage says how it is called.
 //
 // The model is saved for others to load (docs/nn.md). The run fails where memory grows from one step
 // to the next, or where the net learns less than it should.
@@ -9,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "arguments.hpp"
 #include "ebb/ebb.hpp"
 
 namespace {
@@ -16,6 +14,14 @@ namespace {
 namespace nn = ebb::nn;
 namespace ops = ebb::ops;
 using ebb::Tensor;
+
+constexpr std::string_view kUsage = R"text(
+mnist                                      a short run on patterns that it draws itself
+mnist FOLDER [EPOCHS [MODEL.safetensors]]  trains on MNIST, in 3 epochs if it is not told how many
+
+FOLDER has MNIST's four IDX files: mnist "$(tools/mnist_data.sh)" fetches them, and takes them from where
+they are then. MODEL.safetensors gets what was learned, for others to load (docs/nn.md).
+)text";
 
 constexpr std::int64_t kBatch = 64;
 constexpr double kRate = 0.002;
@@ -48,6 +54,12 @@ struct Examples {
 };
 
 Examples from_files(const std::filesystem::path& folder, const std::string& part) {
+  for (const char* const kind : {"-images-idx3-ubyte", "-labels-idx1-ubyte"}) {
+    if (std::filesystem::exists(folder / (part + kind))) continue;
+    throw std::runtime_error(fmt::format(
+        "{} has no {}{}, tools/mnist_data.sh fetches MNIST's files and prints where they are",
+        folder.string(), part, kind));
+  }
   return {nn::load_array(folder / (part + "-images-idx3-ubyte")),
           nn::load_array(folder / (part + "-labels-idx1-ubyte"))};
 }
@@ -128,21 +140,25 @@ bool train(Net& net, const Examples& examples, const Examples& held, int epochs)
   return flat;
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
-  const bool files = count > 1;
-  const int epochs = count > 2 ? std::atoi(arguments[2]) : (files ? 3 : 6);
+bool run(Arguments arguments) {
+  const bool files = !arguments.empty();
+  const int epochs = arguments.size() > 1 ? count_of(arguments[1], "EPOCHS") : (files ? 3 : 6);
   ebb::Session session;
   nn::set_seed(1);
-  const Examples examples = files ? from_files(arguments[1], "train") : drawn(1024, 3);
-  const Examples held = files ? from_files(arguments[1], "t10k") : drawn(500, 8);
+  const Examples examples = files ? from_files(arguments[0], "train") : drawn(1024, 3);
+  const Examples held = files ? from_files(arguments[0], "t10k") : drawn(500, 8);
   Net net;
   const bool flat = train(net, examples, held, epochs);
   net.train(false);
   const double reached = accuracy_of(net, held);
-  if (count > 3) nn::save(arguments[3], net, {{"model", "examples/mnist.cpp"}});
+  if (arguments.size() > 2) nn::save(arguments[2], net, {{"model", "examples/mnist.cpp"}});
   if (!flat) std::printf("FAULT memory grew from step to step\n");
   if (reached < kWanted) std::printf("FAULT %.1f%% are wanted\n", 100 * kWanted);
-  return flat && reached >= kWanted ? 0 : 1;
+  return flat && reached >= kWanted;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  return run_example(count, arguments, "mnist", kUsage, 3, run);
 }

@@ -1,6 +1,4 @@
-// Trains a small transformer to write like a text, character by character.
-//
-//   transformer TEXT [STEPS [MODEL.safetensors]]
+// Trains a small transformer to write like a text, character by character; kUsage says how it is called.
 //
 // Prints how well it predicts the next character of parts that it has not seen, what it writes
 // itself, and the memory in use, which must not grow.
@@ -13,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "arguments.hpp"
 #include "ebb/ebb.hpp"
 
 namespace {
@@ -21,8 +20,18 @@ namespace nn = ebb::nn;
 namespace ops = ebb::ops;
 using ebb::Tensor;
 
+constexpr std::string_view kUsage = R"text(
+transformer TEXT [STEPS [MODEL.safetensors]]
+
+TEXT is a file of a thousand characters or more, docs/jvm.md for example; the longer the better. 600 STEPS
+if it is not told how many, fewer for a look. MODEL.safetensors gets what was learned, for others to load
+(docs/nn.md).
+)text";
+
 constexpr std::int64_t kLength = 64, kWidth = 64, kHeads = 4, kBlocks = 2, kBatch = 16;
 constexpr double kRate = 0.002;
+// Of a text, of which a tenth is held back.
+constexpr std::size_t kLeast = 1000;
 
 // Attention, then a network for each position by itself; both are added to what came in.
 struct Block final : nn::Layer {
@@ -85,8 +94,11 @@ struct Text {
 
 std::string contents_of(const char* path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(fmt::format("{} cannot be read", path));
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file || text.empty()) {
+    throw std::runtime_error(fmt::format("{} cannot be read, or is empty; a text is needed", path));
+  }
+  return text;
 }
 
 // Windows of the text: what is read, and what comes next.
@@ -131,19 +143,18 @@ std::string memory_text() {
                      ebb::format_bytes(session.context().memory().books.peak_bytes));
 }
 
-}  // namespace
-
-int main(int count, char** arguments) try {
-  if (count < 2) {
-    std::printf("transformer TEXT [STEPS [MODEL.safetensors]]\n");
-    return 2;
-  }
-  const int steps = count > 2 ? std::atoi(arguments[2]) : 600;
+bool run(Arguments arguments) {
+  if (arguments.empty()) throw std::runtime_error("no TEXT was given, a file is needed");
+  const int steps = arguments.size() > 1 ? count_of(arguments[1], "STEPS") : 600;
   ebb::Session session;
   nn::set_seed(1);
-  const Text text(contents_of(arguments[1]));
+  const Text text(contents_of(arguments[0]));
   const std::size_t seen = text.ids.size() * 9 / 10;
   const std::span<const std::int32_t> ids(text.ids);
+  if (ids.size() < kLeast) {
+    throw std::runtime_error(fmt::format("{} has {} characters of ASCII, {} are needed",
+                                         arguments[0], ids.size(), kLeast));
+  }
   const nn::Batch examples = windows_of(ids.first(seen), 7, ids.size());
   const nn::Batch held = windows_of(ids.subspan(seen), kLength, 64);
   nn::Batches batches(examples.x, examples.y, {.size = kBatch, .drop_last = true});
@@ -171,15 +182,18 @@ int main(int count, char** arguments) try {
   }
   const double last = loss_on(net, held);
   std::printf("it writes: %s\n", written(net, text, 120).c_str());
-  if (count > 3) {
-    nn::save(arguments[3], net, {{"alphabet", text.alphabet}, {"loss", fmt::format("{}", last)}});
+  if (arguments.size() > 2) {
+    nn::save(arguments[2], net, {{"alphabet", text.alphabet}, {"loss", fmt::format("{}", last)}});
   }
   // Guessing among all characters has a loss of log(kinds).
   const bool learned = steps < 50 ? last < first : last < 0.7 * std::log(text.alphabet.size());
   if (!flat) std::printf("FAULT memory grew from step to step\n");
   if (!learned) std::printf("FAULT a loss of %.3f is not enough\n", last);
-  return flat && learned ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("%s\n", error.what());
-  return 1;
+  return flat && learned;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  return run_example(count, arguments, "transformer", kUsage, 3, run);
 }
