@@ -446,7 +446,8 @@ EBB_API ebb_status ebb_program_captured(ebb_program program, ebb_handle* handles
 /* Runs all of it. `given`: the inputs, then the captured tensors, each of the recorded dtype and
  * shape; the results, as many as there are outputs, are new tensors of the context's root region.
  * EBB_WRONG_STATE where a shape that depends on values is another than it was. On any error nothing
- * is left behind: no operation changes its operands. */
+ * is left behind, and all that was given is as it was: operations do not write into their operands, and
+ * with EBB_PROGRAM_OVERWRITING an update does only when no operation can fail any more. */
 EBB_API ebb_status ebb_program_run(ebb_program program, ebb_device device, const ebb_handle* given,
                                    size_t given_count, ebb_op_result* results, size_t result_count);
 /* After a run that failed, what it had made before: the operations one by one as they were recorded, up to
