@@ -146,7 +146,7 @@ void products(Bench& bench) {
   bench.set("matmul_bf16", rate(ops::cast(a, DType::kBfloat16), ops::cast(b, DType::kBfloat16)));
 }
 
-// The same by ebb::record: what the function did, as a graph where the device has them.
+// The same, backwards by hand as it is, by ebb::record: what the function did, as a graph where the device has them.
 template <typename Net>
 void train_recorded(Bench& bench, const std::string& name, const TrainingBatch& batch) {
   Variable parameters(Net::initial(7));
