@@ -107,7 +107,8 @@ ebb_status ebb_program_begin(ebb_context context, const ebb_handle* inputs, size
                        .join = (flags & EBB_PROGRAM_NO_JOINING) == 0,
                        .keep = (flags & EBB_PROGRAM_KEEPING) != 0,
                        .overwrite = (flags & EBB_PROGRAM_OVERWRITING) != 0,
-                       .share = (flags & EBB_PROGRAM_NO_SHARING) == 0});
+                       .share = (flags & EBB_PROGRAM_NO_SHARING) == 0,
+                       .looks = true});  // hosts see to that themselves
     *program = Programs::add(std::move(made), "program_begin");
   });
 }

@@ -3,12 +3,14 @@
 #include <cstring>
 
 #include "ebb/memory/device_link.hpp"
+#include "tensor/looks.hpp"
 
 namespace ebb {
 
 AsyncRead::AsyncRead(const Context& context, Handle tensor) {
   context.resolve({&tensor, 1}, {&operand_, 1}, "read");
   if (!operand_) raise(ErrorKind::kStaleHandle, "[read] 0 names no tensor");
+  look_at(tensor, operand_);
   bytes_ = bytes_of(operand_.shape, size_of(operand_.dtype));
   Device& device = operand_.memory.device();
   if (device.link() == nullptr || bytes_ == 0) return;

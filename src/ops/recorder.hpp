@@ -23,6 +23,10 @@ class Recorder {
   virtual void written(const StorageRef& memory) noexcept = 0;
   // A tensor has got a second name. May throw: then it has not.
   virtual void copied(Handle from, Handle to) = 0;
+  // The host is about to get its values, or a copy that no operation makes. May throw: then it does not.
+  virtual void looked_at(Handle tensor, const Operand& operand) {
+    if (outer_ != nullptr) outer_->looked_at(tensor, operand);
+  }
 
   // What it hears is run again later, with the same attributes.
   virtual bool replays() const noexcept { return false; }

@@ -11,6 +11,7 @@
 #include "ops/recorder.hpp"
 #include "ops/update.hpp"
 #include "tensor/copies.hpp"
+#include "tensor/looks.hpp"
 
 namespace ebb::ops {
 namespace {
@@ -103,6 +104,7 @@ void Recorder::link() noexcept {
   copy_hook = [](Handle from, Handle to) {
     innermost->copied(from, to);  // also while a call is under way, which nobody else hears
   };
+  look_hook = [](Handle tensor, const Operand& operand) { innermost->looked_at(tensor, operand); };
 }
 
 void Recorder::unlink() noexcept {
@@ -112,7 +114,9 @@ void Recorder::unlink() noexcept {
   while (*link != this) link = &(*link)->outer_;
   *link = outer_;
   recorder = innermost;
-  if (innermost == nullptr) copy_hook = nullptr;
+  if (innermost != nullptr) return;
+  copy_hook = nullptr;
+  look_hook = nullptr;
 }
 
 void install_kernels(const KernelTable& table) noexcept {
@@ -285,6 +289,7 @@ OpResult copy_to(const RunPlace& place, Handle tensor) {
   Operand from;
   place.context.resolve({&tensor, 1}, {&from, 1}, "tensor_copy");
   if (!from) raise(ErrorKind::kStaleHandle, "[tensor_copy] 0 names no tensor");
+  look_at(tensor, from);
   place.context.make_dense(tensor, from);
   MadeTensor made = place.context.make_held({.device = &place.device,
                                              .dtype = from.dtype,
@@ -302,6 +307,7 @@ OpResult copy_to(const RunPlace& place, Handle tensor) {
 
 void read(const Context& context, Handle tensor, std::span<std::byte> bytes) {
   Operand operand = checked_operand(context, tensor, bytes.size(), "tensor_read");
+  look_at(tensor, operand);
   context.make_readable(tensor, operand);
   read_operand(operand, bytes);
 }

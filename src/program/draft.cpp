@@ -14,6 +14,9 @@ constexpr std::uint64_t kMostFolded = 64 << 10;  // bytes of a result
 constexpr std::array kRandom{ops::op_id("RandomUniform"), ops::op_id("RandomNormal"),
                              ops::op_id("Multinomial")};
 
+// Where a tape begins.
+bool is_of_shape_alone(const ops::OpCall& call) { return call.spec().id == ops::op_id("OnesLike"); }
+
 }  // namespace
 
 bool is_random(ops::OpId op) noexcept { return std::ranges::find(kRandom, op) != kRandom.end(); }
@@ -50,6 +53,7 @@ Slot DraftBody::new_slot(Origin origin, DType dtype, const Shape& shape) {
   const Slot slot = static_cast<Slot>(plan_.likeness.size());
   plan_.likeness.push_back({dtype, shape});
   origins_.push_back(origin);
+  varies_.push_back(origin != Origin::kConstant ? 1 : 0);
   return slot;
 }
 
@@ -161,11 +165,18 @@ bool DraftBody::is_its_operand(ops::OpCall& call) {
   return true;
 }
 
+bool DraftBody::varies(const ops::OpCall& call) const {
+  if (is_random(call.spec().id)) return true;
+  if (is_of_shape_alone(call)) return false;
+  return std::any_of(pending_.begin(), pending_.begin() + call.inputs(),
+                     [&](Slot slot) { return slot != kNoSlot && varies_[slot] != 0; });
+}
+
 bool DraftBody::can_fold(ops::OpCall& call) const {
   if (!options_.fold || is_random(call.spec().id)) return false;
-  const bool is_of_shape_alone = call.spec().id == ops::op_id("OnesLike");  // where a tape begins
   for (const Slot slot : pending_) {
-    if (slot != kNoSlot && origins_[slot] != Origin::kConstant && !is_of_shape_alone) return false;
+    if (slot != kNoSlot && origins_[slot] != Origin::kConstant && !is_of_shape_alone(call))
+      return false;
   }
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ops::Output& made = call.output(i);
@@ -188,9 +199,11 @@ bool DraftBody::shares_result(ops::OpCall& call) {
 }
 
 void DraftBody::take_results(ops::OpCall& call, Origin origin) {
+  const bool varying = varies(call);
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ops::Output& made = call.output(i);
     const Slot slot = new_slot(origin, made.dtype, made.shape);
+    varies_[slot] = varying ? 1 : 0;
     if (origin == Origin::kConstant) {
       plan_.constants.push_back({slot, Tensor(context_, context_.share(made.handle))});
     }
@@ -224,6 +237,18 @@ void DraftBody::copied(Handle from, Handle to) {
   if (outer() != nullptr) outer()->copied(from, to);
   if (options_.copies) return;  // they are known by their place
   if (const Slot slot = known_.find(from); slot != kNoSlot) known_.learn_name(to, slot);
+}
+
+void DraftBody::looked_at(Handle tensor, const Operand& operand) {
+  if (outer() != nullptr) outer()->looked_at(tensor, operand);
+  if (options_.looks) return;
+  const Slot slot = find(tensor, operand);
+  if (slot == kNoSlot || varies_[slot] == 0) return;
+  raise(ErrorKind::kWrongState,
+        "[record] the values of a {} tensor of shape {} were looked at, which may be others in the "
+        "next "
+        "call: look at them outside (return the tensor), or not at all",
+        name_of(operand.dtype), operand.shape.to_string());
 }
 
 Plan DraftBody::finish(std::span<const Handle> outputs) {

@@ -36,6 +36,7 @@ class DraftBody final : public ops::Recorder {
   void failed() noexcept override;
   void written(const StorageRef& memory) noexcept override;
   void copied(Handle from, Handle to) override;
+  void looked_at(Handle tensor, const Operand& operand) override;
   bool replays() const noexcept override { return true; }
 
  private:
@@ -54,6 +55,8 @@ class DraftBody final : public ops::Recorder {
   bool can_fold(ops::OpCall& call) const;
   void learn_moved(const ops::OpCall& call);
   bool shares_result(ops::OpCall& call);
+  // What the call makes may be other values in another run.
+  bool varies(const ops::OpCall& call) const;
   void take_results(ops::OpCall& call, Origin origin);
   void note(const ops::OpCall& call);
   void end() noexcept;
@@ -64,6 +67,7 @@ class DraftBody final : public ops::Recorder {
   gradients::KnownTensors known_;
   Plan plan_;  // its steps have no `ended` yet
   std::vector<Origin> origins_;
+  std::vector<char> varies_;  // slots whose values may be others in another run
   std::vector<Slot> captured_;
   std::map<std::vector<std::uint64_t>, Slot>
       of_nothing_;  // by operation and attributes, to the bit

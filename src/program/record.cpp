@@ -40,14 +40,24 @@ std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
 
 }  // namespace
 
-std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs) {
+std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs, const Function& function) {
+  ++counts_.calls;
   check_are_tensors(inputs, "argument");
   // The last is the one that was used last.
   const auto found =
       std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& run) { return fits(run, inputs); });
-  if (found == runs_.rend()) return first(inputs);
+  if (found == runs_.rend()) return first(inputs, function);
   if (found != runs_.rbegin()) std::rotate(found.base() - 1, found.base(), runs_.end());
-  return again(runs_.back(), inputs);
+  std::vector<Tensor> made = again(runs_.back(), inputs);
+  ++counts_.replayed;
+  return made;
+}
+
+RecordedInfo Recorded::info() const noexcept {
+  RecordedInfo info = counts_;
+  info.programs = runs_.size();
+  for (const Run& each : runs_) info.operations += each.program.steps();
+  return info;
 }
 
 bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
@@ -68,16 +78,16 @@ std::vector<Handle> Recorded::given(std::span<const Tensor> inputs) const {
 // Tensors that are declared are other ones in a later call, also where they have the same values in memory
 // that they share now. The draft goes by their names; a tape in the function goes by memory, so they get
 // memory of their own. Where somebody listens already, variables are known to it as they are.
-std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs) {
-  if (ops::recorder != nullptr) return note(inputs);
+std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs, const Function& function) {
+  if (ops::recorder != nullptr) return note(inputs, function);
   for (Variable* each : variables_) {
     const Tensor& value = each->value();
     if (!value.context().is_alone(value.handle())) each->assign(copy_of(value));
   }
-  return note(told_apart(inputs));
+  return note(told_apart(inputs), function);
 }
 
-std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs) {
+std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs, const Function& function) {
   Context& context = Session::current().context();
   const std::vector<Handle> handles = given(inputs);
   ProgramOptions options = options_;
@@ -85,7 +95,7 @@ std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs) {
   options.captures = false;
   options.variables = variables_.size();
   ProgramDraft draft(context, handles, options);
-  std::vector<Tensor> made = function_(inputs);
+  std::vector<Tensor> made = function(inputs);
   check_are_tensors(made, "result");
   std::vector<Handle> outputs;
   for (const Tensor& each : made) outputs.push_back(each.handle());
@@ -109,6 +119,7 @@ std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs) {
   }
   if (runs_.size() >= std::max<std::size_t>(options_.cache, 1)) runs_.erase(runs_.begin());
   runs_.push_back(std::move(run));
+  ++counts_.recorded;
   return made;
 }
 

@@ -1,6 +1,11 @@
 #include "ebb/tensor/tensor.hpp"
 
+#include "tensor/looks.hpp"
+
 namespace ebb {
+
+constinit thread_local LookHook look_hook = nullptr;
+
 namespace {
 
 TensorInfo described(const Context& context, Handle handle) {
@@ -36,6 +41,7 @@ void Tensor::read(std::span<std::byte> bytes) const {
     raise(ErrorKind::kInvalidArgument, "[read] {} bytes were given, the tensor has {}",
           bytes.size(), has);
   }
+  look_at(handle_, operand);
   context_.make_readable(handle_, operand);
   read_operand(operand, bytes);
 }

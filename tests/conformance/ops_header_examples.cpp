@@ -159,6 +159,8 @@ TEST(HeaderExamples, Record) {
       {&w});
   Tensor y = step(x);
   y = step(x);
+  step.info().replayed;
+  EXPECT_EQ(step.info().replayed, 1u);
   EXPECT_EQ(y.shape(), (Shape{1, 10}));
   EXPECT_NEAR(w.value().to_vector<float>()[0], before * 0.99 * 0.99, 1e-5);
 }

@@ -231,6 +231,56 @@ TEST_F(Programs, KeepWhatARecordedFunctionUses) {
   }
 }
 
+TEST_F(Programs, SayWhetherARecordedFunctionReplays) {
+  int calls = 0;
+  const auto fn = [&](const Tensor& x) {
+    ++calls;
+    return ops::relu(ops::batch_mat_mul(x, x)) * 2.0;
+  };
+  const auto fast = record(fn, {}, {.cache = 2});
+  const auto check = [](const RecordedInfo& info, std::uint64_t all, std::uint64_t replayed,
+                        std::uint64_t recordings, std::size_t programs) {
+    EXPECT_EQ(info.calls, all);
+    EXPECT_EQ(info.replayed, replayed);
+    EXPECT_EQ(info.recorded, recordings);
+    EXPECT_EQ(info.programs, programs);
+    EXPECT_EQ(info.operations, 3 * programs);
+  };
+  check(fast.info(), 0, 0, 0, 0);
+  const Tensor two = numbers({2, 2}, 1), three = numbers({3, 3}, 1), four = numbers({4, 4}, 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(values(fast(two)), values(fn(two)));
+  check(fast.info(), 3, 2, 1, 1);
+  for (const Tensor& each : {three, two, four, three}) static_cast<void>(fast(each));
+  check(fast.info(), 7, 3, 4, 2);  // three went for four, and came again
+  EXPECT_EQ(calls, 3 + 4);
+  EXPECT_THROW(static_cast<void>(fast(Tensor())), Error);
+  check(fast.info(), 8, 3, 4, 2);
+}
+
+// Kept and handed on as the function that it is made of.
+TEST_F(Programs, RecordedFunctionsAreValues) {
+  const Tensor x = numbers({3}, 1);
+  auto fast = record([](const Tensor& a) { return a + 1.0; });
+  const auto copy = fast;
+  static_cast<void>(copy(x));
+  EXPECT_EQ(values(fast(x)), values(x + 1.0));
+  EXPECT_EQ(fast.info().replayed, 1u);
+  EXPECT_EQ(copy.info().calls, 2u);
+  const std::function<Tensor(const Tensor&)> erased = std::move(fast);
+  EXPECT_EQ(values(erased(x)), values(x + 1.0));
+  EXPECT_EQ(copy.info().replayed, 2u);
+  fast = copy;
+  EXPECT_EQ(fast.info().calls, 3u);
+  const auto of_nothing = record([&] { return x * 2.0; });
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(values(of_nothing()), values(x * 2.0));
+  EXPECT_EQ(of_nothing.info().replayed, 1u);
+  // Its own state is kept as well.
+  auto counting = record([times = 0](const Tensor& a) mutable { return a * double(++times); });
+  EXPECT_EQ(values(counting(x)), values(x));
+  EXPECT_EQ(values(counting(numbers({4}, 1))), values(numbers({4}, 1) * 2.0));
+  EXPECT_EQ(values(counting(x)), values(x));
+}
+
 TEST_F(Programs, ThroughTheCAbi) {
   const ebb_context context = context_.id();
   const ebb_device device = session_.device().id();

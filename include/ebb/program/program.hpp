@@ -55,6 +55,9 @@ struct ProgramOptions {
   // On the CPU, threads that help are called when a run begins, where it takes less time so: that is measured.
   // Its loops and products are cut finer for them. The last bits may be others (with `join`).
   bool share = true;
+  // While it is recorded, Tensor::read, item and to_vector throw Error(kWrongState) for values that come of inputs,
+  // variables or random numbers: later runs would go on with those of this one. With `looks` they do.
+  bool looks = false;
 };
 
 namespace ops {

@@ -9,8 +9,10 @@
 //   Tensor y = step(x);   // runs and is recorded
 //   y = step(x);          // the same operations in one call
 //
+//   step.info().replayed; // 1
+//
 // The first call with given dtypes and shapes runs the function; later ones run what it did: C++
-// code in it is not run again, values that it read are as they were. Results are new tensors.
+// code in it is not run again, and it must not look at values that may be others then. Results are new tensors.
 // Variables that it assigns to, or that are assigned to outside, must be named; other tensors that it
 // uses are held, as they are, as long as the function lives. One thread calls it at a time. Whatever throws in a
 // later call leaves everything as it was. A named variable that shares memory with other tensors when the function
@@ -18,6 +20,8 @@
 #pragma once
 
 #include <array>
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -28,20 +32,28 @@
 
 namespace ebb {
 
+// Nearly all calls should be replayed.
+struct RecordedInfo {
+  std::uint64_t calls = 0;
+  std::uint64_t replayed = 0;  // by one call each
+  std::uint64_t recorded =
+      0;  // once for each combination of dtypes and shapes, unless it was dropped (ProgramOptions::cache)
+  std::size_t programs = 0;    // that it has now
+  std::size_t operations = 0;  // of all of them
+};
+
 namespace detail {
 
-// What record() returns a function of.
 class Recorded {
  public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
-  Recorded(Function function, std::vector<Variable*> variables, ProgramOptions options)
-      : function_(std::move(function)), variables_(std::move(variables)), options_(options) {}
+  Recorded(std::vector<Variable*> variables, ProgramOptions options)
+      : variables_(std::move(variables)), options_(options) {}
 
-  // In the current session.
-  std::vector<Tensor> operator()(std::span<const Tensor> inputs);
-  // How many combinations of dtypes and shapes have been recorded.
-  std::size_t programs() const noexcept { return runs_.size(); }
+  // In the current session. `function` is called where nothing that is recorded fits.
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Function& function);
+  RecordedInfo info() const noexcept;
 
  private:
   struct Run {
@@ -53,49 +65,69 @@ class Recorded {
   };
 
   bool fits(const Run& run, std::span<const Tensor> inputs) const;
-  std::vector<Tensor> first(std::span<const Tensor> inputs);
-  std::vector<Tensor> note(std::span<const Tensor> inputs);
+  std::vector<Tensor> first(std::span<const Tensor> inputs, const Function& function);
+  std::vector<Tensor> note(std::span<const Tensor> inputs, const Function& function);
   std::vector<Tensor> again(const Run& run, std::span<const Tensor> inputs) const;
   std::vector<Handle> given(std::span<const Tensor> inputs) const;
 
-  Function function_;
   std::vector<Variable*> variables_;
   ProgramOptions options_;
   std::vector<Run> runs_;
+  RecordedInfo counts_;
 };
 
 }  // namespace detail
 
-// fn(const Tensor&...) -> Tensor, or std::vector<Tensor>, becomes a function of the same arguments.
+// What record() returns. Copies are the same function: they share what is recorded, and its counts.
 template <typename Fn>
-auto record(Fn fn, std::vector<Variable*> variables = {}, ProgramOptions options = {}) {
-  return [fn = std::move(fn), variables = std::move(variables), options,
-          recorded = std::shared_ptr<detail::Recorded>()](const auto&... arguments) mutable {
-    using Result = decltype(fn(arguments...));
-    constexpr std::size_t kCount = sizeof...(arguments);
-    if (recorded == nullptr) {
-      const auto all = [fn](std::span<const Tensor> inputs) -> std::vector<Tensor> {
-        return [&]<std::size_t... kAt>(std::index_sequence<kAt...>) {
-          std::vector<Tensor> made;
-          if constexpr (std::is_same_v<Result, Tensor>) {
-            made.push_back(fn(inputs[kAt]...));
-          } else {
-            made = fn(inputs[kAt]...);
-          }
-          return made;
-        }
-        (std::make_index_sequence<kCount>());
-      };
-      recorded = std::make_shared<detail::Recorded>(all, variables, options);
-    }
-    const std::array<Tensor, kCount> inputs{static_cast<const Tensor&>(arguments)...};
-    std::vector<Tensor> made = (*recorded)(inputs);
+class RecordedFunction {
+ public:
+  RecordedFunction(Fn fn, std::vector<Variable*> variables, const ProgramOptions& options)
+      : body_(std::make_shared<Body>(
+            Body{std::move(fn), detail::Recorded(std::move(variables), options)})) {}
+
+  template <std::convertible_to<const Tensor&>... Arguments>
+  auto operator()(const Arguments&... arguments) const {
+    using Result = decltype(body_->fn(static_cast<const Tensor&>(arguments)...));
+    const std::array<Tensor, sizeof...(arguments)> inputs{static_cast<const Tensor&>(arguments)...};
+    const auto function = [this](std::span<const Tensor> given) {
+      return called<Result>(given, std::make_index_sequence<sizeof...(Arguments)>());
+    };
+    std::vector<Tensor> made = body_->recorded(inputs, std::cref(function));
     if constexpr (std::is_same_v<Result, Tensor>) {
       return std::move(made[0]);
     } else {
       return made;
     }
+  }
+
+  RecordedInfo info() const noexcept { return body_->recorded.info(); }
+
+ private:
+  struct Body {
+    Fn fn;
+    detail::Recorded recorded;
   };
+
+  template <typename Result, std::size_t... kAt>
+  std::vector<Tensor> called(std::span<const Tensor> given, std::index_sequence<kAt...>) const {
+    if constexpr (std::is_same_v<Result, Tensor>) {
+      std::vector<Tensor> made;
+      made.push_back(body_->fn(given[kAt]...));
+      return made;
+    } else {
+      return body_->fn(given[kAt]...);
+    }
+  }
+
+  std::shared_ptr<Body> body_;
+};
+
+// fn(const Tensor&...) -> Tensor, or std::vector<Tensor>, becomes a function of the same arguments.
+template <typename Fn>
+RecordedFunction<Fn> record(Fn fn, std::vector<Variable*> variables = {},
+                            ProgramOptions options = {}) {
+  return {std::move(fn), std::move(variables), options};
 }
 
 }  // namespace ebb
