@@ -76,9 +76,12 @@ double rate_of(const io::SafeTensors& content) {
   return value;
 }
 
-// Nothing throws: all of it has been checked.
+// Copies take memory, so all of them come first: nothing throws once a variable has been assigned to.
 void assign(const io::SafeTensors& content, const std::vector<NamedVariable>& wanted) {
-  for (const NamedVariable& each : wanted) each.variable->assign(tensor_of(content, each.name));
+  std::vector<Tensor> values;
+  values.reserve(wanted.size());
+  for (const NamedVariable& each : wanted) values.push_back(tensor_of(content, each.name));
+  for (std::size_t i = 0; i < values.size(); ++i) wanted[i].variable->assign(std::move(values[i]));
 }
 
 }  // namespace

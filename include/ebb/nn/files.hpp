@@ -27,7 +27,8 @@ void save(const std::filesystem::path& path, Layer& model, Optimizer& optimizer,
           const std::map<std::string, std::string>& notes = {});
 
 // Gives the notes. The file must have each variable of the model, with its shape and dtype, and no
-// others but an optimizer's: Error(kInvalidArgument) says which, and the model is as it was.
+// others but an optimizer's: Error(kInvalidArgument) says which. Where it throws, for want of memory too, the model is
+// as it was.
 std::map<std::string, std::string> load(const std::filesystem::path& path, Layer& model);
 // All that was saved with an optimizer of the same kind, for the same weights; or nothing is changed.
 std::map<std::string, std::string> load(const std::filesystem::path& path, Layer& model,
