@@ -147,6 +147,22 @@ TEST_F(NnLosses, LabelsThatAreNoClassAreRefused) {
   }
 }
 
+// As int32 they would be class 0, 1 and 2.
+TEST_F(NnLosses, LabelsBeyondInt32AreNoClass) {
+  constexpr std::int64_t kBeyond = std::int64_t{1} << 32;
+  const Tensor logits = tensor({1.0f, 2.0f, 3.0f}, {1, 3});
+  for (const std::int64_t label : {kBeyond, kBeyond + 1, kBeyond + 2, -kBeyond, 2 - kBeyond,
+                                   std::numeric_limits<std::int64_t>::min()}) {
+    const Tensor labels = tensor({label}, {1});
+    EXPECT_EQ(nn::accuracy(logits, labels).item<float>(), 0) << label;
+    if (session_.device().link() != nullptr) {  // its row counts as 0
+      EXPECT_EQ(nn::softmax_cross_entropy(logits, labels).item<float>(), 0) << label;
+    } else {
+      EXPECT_ERROR(nn::softmax_cross_entropy(logits, labels), kInvalidArgument, "[0, 2]");
+    }
+  }
+}
+
 TEST_F(NnLosses, LabelsThatAreNoClassAreRefusedInARecordedStep) {
   if (session_.device().link() != nullptr) GTEST_SKIP() << "a GPU would have to wait for that";
   nn::Dense net(2, 3);
