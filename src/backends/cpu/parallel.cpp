@@ -31,7 +31,7 @@ constexpr std::int64_t kLeastOfElements = 1024;
 
 // By how much the work of a loop over elements must exceed its grain to be worth the team: more than
 // 1 where a sleeping thread takes long to wake. The grains were found where it takes kUsualWake, about half of a grain's work.
-double patience() { return std::clamp(wake_microseconds() / kUsualWake, 1.0, kMostPatience); }
+double patience() { return std::min(wake_microseconds() / kUsualWake, kMostPatience); }
 
 bool is_worth_waking(std::int64_t count, std::int64_t grain) {
   return grain < kLeastOfElements ||
