@@ -416,6 +416,7 @@ def node_soak_stage() -> list[Suite]:
             check("node server", "node", "hosts/tfjs/soak/server.mjs", env=env),
             check("node leaks", "node", "hosts/tfjs/soak/leaks.mjs", env=env),
             check("node border", "node", "hosts/tfjs/soak/border.mjs", env=env),
+            check("node recorded", "node", "hosts/tfjs/soak/recorded.mjs", env=env),
             check("node terminated", "node", "hosts/tfjs/soak/terminated.mjs", env=env),
             check("node mnist", "node", "hosts/tfjs/soak/backend_mnist.mjs", env=env),
             check("specs without the tape", "node", "hosts/tfjs/specs/run.mjs", "ebb",
