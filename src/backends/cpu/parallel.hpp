@@ -33,9 +33,10 @@ class FunctionRef<R(Args...)> {
 };
 
 // Calls body(begin, end) for parts of [0, count) that together are all of it, each at least `grain`
-// long where count allows; an eighth of that where the crew helps (shift.hpp). With count <= grain: once,
+// long where count allows; an eighth of that where the crew helps (shift.hpp). With a count no more than that: once,
 // on the calling thread; where the team takes long to wake on this machine, with some times as many
-// elements too. The body must not throw and must not allocate tensors.
+// elements too. What has to be whole, whoever helps, is no loop: its caller calls the body. The body must not throw and must
+// not allocate tensors.
 void parallel_for(std::int64_t count, std::int64_t grain,
                   FunctionRef<void(std::int64_t, std::int64_t)> body);
 

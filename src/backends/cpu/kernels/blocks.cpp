@@ -298,13 +298,20 @@ double blocks::part_flops() {
   return std::clamp(kInAMicrosecond * wake_microseconds(), kLeastPartFlops, kMost);
 }
 
+bool blocks::are_worth_sharing(double flops) noexcept {
+  return flops >= 2 * kLeastPartFlops && flops >= 2 * part_flops();  // which takes 1 ms to measure
+}
+
 blocks::Index blocks::parts_for(double flops) noexcept {
-  const bool has_crew = Shift::has_crew();
-  if (flops < 2 * (has_crew ? kCrewPartFlops : kLeastPartFlops)) return 1;
-  const double least = has_crew ? kCrewPartFlops : part_flops();
-  if (flops < 2 * least) return 1;
+  if (!Shift::has_crew()) return are_worth_sharing(flops) ? team_size() : 1;
+  if (flops < 2 * kCrewPartFlops) return 1;
   // Two for each thread, so that a helper that comes late finds some.
-  return has_crew && flops >= 2 * least * team_size() ? 2 * team_size() : team_size();
+  return flops >= 2 * kCrewPartFlops * team_size() ? 2 * team_size() : team_size();
+}
+
+void blocks::share(Index count, double flops, FunctionRef<void(Index, Index)> body) {
+  if (!are_worth_sharing(flops * static_cast<double>(count))) return body(0, count);
+  parallel_for(count, static_cast<Index>(part_flops() / flops) + 1, body);
 }
 
 void blocks::multiply_together(const Tile& whole) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/epilogue.hpp"
+#include "backends/cpu/parallel.hpp"
 
 namespace ebb::cpu::blocks {
 
@@ -82,5 +83,11 @@ void multiply(const Tile& tile);
 void multiply_together(const Tile& tile);
 // In how many parts a product of so many floating-point operations is made.
 Index parts_for(double flops) noexcept;
+
+// Whether products of so many floating-point operations in all are worth waking the team.
+bool are_worth_sharing(double flops) noexcept;
+// Calls body(begin, end) for parts of [0, count), each item a product of so many floating-point operations. Once, on the
+// calling thread, where all of them together are not worth sharing, whoever is awake.
+void share(Index count, double flops, FunctionRef<void(Index, Index)> body);
 
 }  // namespace ebb::cpu::blocks

@@ -14,8 +14,6 @@ using blocks::Index;
 using ops::OpCall;
 using ops::Product;
 
-Index grain_for(double flops) { return static_cast<Index>(blocks::part_flops() / flops) + 1; }
-
 // All right-hand matrices, packed one after the other.
 const float* packed(OpCall& call, const Product& p) {
   const Index all = matrices(p.b_batch, p.batch_axes());
@@ -56,9 +54,8 @@ void multiply_all(OpCall& call, const Product& p) {
   auto* out = call.out<float>(0);
   const Index count = matrices(p.batch, p.batch_axes());
   const double flops = 2.0 * static_cast<double>(p.inner) * static_cast<double>(p.columns);
-  const double all = flops * static_cast<double>(count * p.rows);
-  const bool small = all < 2 * blocks::kLeastPartFlops || all < 2 * blocks::part_flops();
-  const Sharing share(p, count, small ? 1 : 4 * team_size());
+  const bool worth = blocks::are_worth_sharing(flops * static_cast<double>(count * p.rows));
+  const Sharing share(p, count, worth ? 4 * team_size() : 1);
   const Index one = p.inner * blocks::rounded(p.columns);
   const auto part = [&](Index matrix, Index row, Index column) {
     const float* a = left + matrix_index(p, p.a_batch, matrix) * p.rows * p.inner;
@@ -73,8 +70,7 @@ void multiply_all(OpCall& call, const Product& p) {
   };
   const Index per_matrix = share.tiles * share.parts;
   const double part_flops = flops * static_cast<double>(p.rows) / static_cast<double>(per_matrix);
-  const Index parts = count * per_matrix;
-  parallel_for(parts, small ? parts : grain_for(part_flops), [&](Index begin, Index end) {
+  blocks::share(count * per_matrix, part_flops, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index tile = i % per_matrix;
       part(i / per_matrix, tile / share.parts * blocks::kRows, tile % share.parts * share.columns);

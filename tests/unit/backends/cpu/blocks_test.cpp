@@ -6,10 +6,13 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "backends/cpu/shift.hpp"
 
 namespace ebb::cpu::blocks {
 namespace {
@@ -232,6 +235,54 @@ TEST(Blocks, KeepInfinityInItsRowAndColumn) {
       EXPECT_EQ(number == 4.0F, i != 1 && j != 8) << i << ' ' << j;
     }
   }
+}
+
+// ---- sharing
+
+// The crew works for this thread.
+class CrewIsAwake {
+ public:
+  CrewIsAwake() {
+    pace_.runs = Shift::kRunsAlone;  // those with it are next
+    pace_.alone_ns = 10 * Shift::kLeastNs;
+    pace_.own_loops = 1;
+    shift_hooks().begin(pace_);
+  }
+  ~CrewIsAwake() { shift_hooks().end(pace_, true); }
+
+ private:
+  ops::ProgramPace pace_;
+};
+
+// How many parts of `count` products of so many operations there are; each product is in one.
+int parts_of(Index count, double flops) {
+  std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
+  std::atomic<int> parts = 0;
+  share(count, flops, [&](Index begin, Index end) {
+    ++parts;
+    for (Index i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+  });
+  for (const auto& times : seen) EXPECT_EQ(times.load(), 1);
+  return parts;
+}
+
+TEST(SharedProducts, AreWholeWhereTheyAreSmall) {
+  EXPECT_EQ(parts_of(64, 128), 1);
+  const CrewIsAwake crew;
+  EXPECT_EQ(Shift::has_crew(), team_size() > 1);
+  for (const Index count : {1, 7, 64, 1000}) {
+    EXPECT_EQ(parts_of(count, 128), 1) << count;
+    EXPECT_EQ(parts_of(count, 1.9 * kLeastPartFlops / static_cast<double>(count)), 1) << count;
+  }
+}
+
+TEST(SharedProducts, AreInPartsWhereTheyAreMany) {
+  if (team_size() < 2) GTEST_SKIP() << "one core";
+  EXPECT_GT(parts_of(64, 1e6), 1);
+  EXPECT_GT(parts_of(2, 1e8), 1);
+  const CrewIsAwake crew;
+  EXPECT_GT(parts_of(64, 1e6), 1);
+  EXPECT_GT(parts_of(2, 1e8), 1);
 }
 
 }  // namespace
