@@ -293,7 +293,7 @@ void multiply_part(const blocks::Tile& whole, const Shares& shares, blocks::Inde
 
 // Results do not depend on it. A team that is woken for one product is awake for those that follow at once, so it may be
 // worth somewhat less than what its waking takes.
-double blocks::part_flops() {
+double blocks::part_flops() noexcept {
   constexpr double kInAMicrosecond = 1e5, kMost = 4e6;
   return std::clamp(kInAMicrosecond * wake_microseconds(), kLeastPartFlops, kMost);
 }

@@ -22,7 +22,7 @@ inline constexpr Index kColumns = 32;
 inline constexpr Index kBlock = 512;
 // Parts of fewer floating-point operations than this are not worth another thread: what one makes while another wakes,
 // on this machine.
-double part_flops();
+double part_flops() noexcept;
 inline constexpr double kLeastPartFlops = 1.5e6;
 inline constexpr double kCrewPartFlops = 4e5;  // where it is awake
 // Rows of a tile at most: its block of the left-hand matrix stays in the second-level cache.
