@@ -44,12 +44,12 @@ HWY_INLINE void StoreSome(hn::Vec<D> value, D d, T* HWY_RESTRICT to, std::size_t
 
 // What is beyond the limits becomes them. NaN stays NaN, and zero keeps its sign: of two numbers that are neither more nor
 // less than each other, x86's least and greatest are the second.
-template <class D, class V = hn::Vec<D>, typename T = hn::TFromD<D>>
-HWY_INLINE V Within(D d, T least, T most, V v) {
+template <class D, class Limits, class V = hn::Vec<D>>
+HWY_INLINE V Within(D d, const Limits& limits, V v) {
 #if HWY_ARCH_X86
-  return hn::Min(hn::Set(d, most), hn::Max(hn::Set(d, least), v));
+  return hn::Min(hn::Set(d, limits.most), hn::Max(hn::Set(d, limits.least), v));
 #else
-  const V low = hn::Set(d, least), high = hn::Set(d, most);
+  const V low = hn::Set(d, limits.least), high = hn::Set(d, limits.most);
   return hn::IfThenElse(hn::Lt(v, low), low, hn::IfThenElse(hn::Gt(v, high), high, v));
 #endif
 }

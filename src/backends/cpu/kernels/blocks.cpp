@@ -54,10 +54,6 @@ struct Strip {
   Index ahead_step;
 };
 
-HWY_INLINE Floats within(const Limits& limits, Floats sum) {
-  return Within(Lanes(), limits.least, limits.most, sum);
-}
-
 HWY_INLINE void store_half(const Strip& s, Floats sum, float* to, const float* bias,
                            Index columns) {
   const Lanes d;
@@ -65,12 +61,12 @@ HWY_INLINE void store_half(const Strip& s, Floats sum, float* to, const float* b
   if (HWY_LIKELY(columns >= lanes)) {
     if (s.add) sum = hn::Add(hn::LoadU(d, to), sum);
     if (bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, bias));
-    hn::StoreU(s.finish != nullptr ? within(s.finish->limits, sum) : sum, d, to);
+    hn::StoreU(s.finish != nullptr ? Within(d, s.finish->limits, sum) : sum, d, to);
   } else if (columns > 0) {
     const auto some = static_cast<std::size_t>(columns);
     if (s.add) sum = hn::Add(LoadSome(d, to, some), sum);
     if (bias != nullptr) sum = hn::Add(sum, LoadSome(d, bias, some));
-    StoreSome(s.finish != nullptr ? within(s.finish->limits, sum) : sum, d, to, some);
+    StoreSome(s.finish != nullptr ? Within(d, s.finish->limits, sum) : sum, d, to, some);
   }
 }
 

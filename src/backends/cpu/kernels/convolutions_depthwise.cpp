@@ -20,10 +20,6 @@ namespace {
 using depthwise::Pixels;
 using Index = std::int64_t;
 
-HWY_INLINE Vec within(const Limits& limits, Vec sum) {
-  return Within(Tag(), limits.least, limits.most, sum);
-}
-
 // One pixel, whatever its window is like.
 template <typename Load, typename Store>
 HWY_INLINE void sum_one(const Pixels& p, Index c, Load load, Store store) {
@@ -98,13 +94,13 @@ HWY_INLINE void for_channels(const Pixels& p, Sum sum) {
   for (; c + lanes <= p.channels; c += lanes) {
     sum(
         c, [&](const float* from) HWY_ATTR { return hn::LoadU(d, from); },
-        [&](Vec made, float* to) HWY_ATTR { hn::StoreU(within(p.limits, made), d, to); });
+        [&](Vec made, float* to) HWY_ATTR { hn::StoreU(Within(d, p.limits, made), d, to); });
   }
   if (c == p.channels) return;
   const auto rest = static_cast<std::size_t>(p.channels - c);
   sum(
       c, [&](const float* from) HWY_ATTR { return LoadSome(d, from, rest); },
-      [&](Vec made, float* to) HWY_ATTR { StoreSome(within(p.limits, made), d, to, rest); });
+      [&](Vec made, float* to) HWY_ATTR { StoreSome(Within(d, p.limits, made), d, to, rest); });
 }
 
 void make_one(const Pixels& p) {

@@ -114,10 +114,6 @@ HWY_INLINE bool are_finite(const Floats (&y)[4]) {
   return hn::AllTrue(Lanes(), hn::Eq(zero, zero));
 }
 
-HWY_INLINE Floats within(const Limits& limits, Floats v) {
-  return Within(Lanes(), limits.least, limits.most, v);
-}
-
 // One tile's results for a vector of filters, from the products for it.
 HWY_INLINE void finish_vector(const Extents& e, const Limits& limits, const Place& at,
                               const float* products, Index plane) {
@@ -136,7 +132,7 @@ HWY_INLINE void finish_vector(const Extents& e, const Limits& limits, const Plac
     const Place pixel{at.image, at.y + i / 2, at.x + i % 2, at.filter};
     if (pixel.y >= e.out_height || pixel.x >= e.out_width) continue;
     const Floats value = HWY_LIKELY(finite) ? y[i] : convolve_pixel(e, pixel, bias, some);
-    StoreSome(within(limits, value), d, result_at(e, pixel), some);
+    StoreSome(Within(d, limits, value), d, result_at(e, pixel), some);
   }
 }
 

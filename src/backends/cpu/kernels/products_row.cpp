@@ -22,7 +22,7 @@ using Tag = hn::ScalableTag<float>;
 using Vec = hn::Vec<Tag>;
 
 HWY_INLINE Vec finished(const RowProduct& p, Vec sum, Vec bias) {
-  return Within(Tag(), p.limits.least, p.limits.most, hn::Add(sum, bias));
+  return Within(Tag(), p.limits, hn::Add(sum, bias));
 }
 
 // So many vectors of columns at once, four or eight: sums under way that hide the latency of one.
