@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/items.hpp"
 #include "backends/cpu/shared_loop.hpp"
 #include "backends/cpu/shift.hpp"
 #include "backends/cpu/team.hpp"
@@ -18,9 +19,8 @@ struct Loop {
 void run_part(void* data) {
   const Loop& loop = *static_cast<const Loop*>(data);
   const Team::Part part = Team::part();
-  const std::int64_t begin = loop.count * part.index / part.count;
-  const std::int64_t end = loop.count * (part.index + 1) / part.count;
-  if (begin < end) loop.body(begin, end);
+  const Items items = items_of(loop.count, part.index, part.count);
+  if (items.begin < items.end) loop.body(items.begin, items.end);
 }
 
 // ---- what waking the team costs

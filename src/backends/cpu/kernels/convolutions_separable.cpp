@@ -2,6 +2,7 @@
 // some pixels at a time, which go through both while they are in the cache.
 #include <algorithm>
 
+#include "backends/cpu/items.hpp"
 #include "backends/cpu/kernels/blocks.hpp"
 #include "backends/cpu/kernels/convolutions_depthwise.hpp"
 #include "backends/cpu/kernels/families.hpp"
@@ -42,7 +43,8 @@ class Separable {
     auto* between = call.workspace<float>(static_cast<std::uint64_t>(checked_mul(parts, room)));
     parallel_for(parts, 1, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        for (Index tile = tiles * i / parts; tile < tiles * (i + 1) / parts; ++tile) {
+        const Items own = items_of(tiles, i, parts);
+        for (Index tile = own.begin; tile < own.end; ++tile) {
           make_tile(tile * kPixels, between + i * room);
         }
       }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/items.hpp"
 #include "backends/cpu/kernels/blocks.hpp"
 #include "backends/cpu/kernels/epilogue.hpp"
 #include "backends/cpu/parallel.hpp"
@@ -248,13 +249,12 @@ void run_products(const ops::Convolution& c, const WinogradOperands& operands,
     for (Index thread = begin; thread < end; ++thread) {
       float* room =
           operands.transformed + 16 * sharing.filters_plane + thread * sharing.thread_floats();
-      const Index last = sharing.chunks * (thread + 1) / sharing.threads;
-      for (Index i = sharing.chunks * thread / sharing.threads; i < last; ++i) {
-        const Index first = sharing.tiles * i / sharing.chunks;
-        const Index count = sharing.tiles * (i + 1) / sharing.chunks - first;
+      const Items chunks = items_of(sharing.chunks, thread, sharing.threads);
+      for (Index i = chunks.begin; i < chunks.end; ++i) {
+        const Items tiles = items_of(sharing.tiles, i, sharing.chunks);
         make_chunk(e, sharing,
-                   {.first = first,
-                    .count = count,
+                   {.first = tiles.begin,
+                    .count = tiles.end - tiles.begin,
                     .data = room,
                     .products = room + sharing.data_floats,
                     .limits = limits.value_or(Limits())});
