@@ -52,6 +52,8 @@ void OpsMachine::finish() {
   must(ebb_context_destroy(context_), "context_destroy");
   for (const OpenTape& tape : tapes_)
     must(ebb_tape_close(tape.name), "closing a tape of an ended context");
+  for (const OpenProgram& program : programs_)
+    must(ebb_program_free(program.name), "freeing a program of an ended context");
   must(ebb_audit(), "audit at the end");
   ebb_device_info info{};
   info.size = sizeof(info);
@@ -66,6 +68,9 @@ void OpsMachine::step() {
   const ops::OpSpec* spec = &ops::kTable[which % ops::kOpCount];
   std::uint32_t id = spec->id;
   const std::uint8_t kind = in_.byte();
+  if (kind >= (programs_.empty() ? 0xE0 : 0xA0) && kind < (programs_.empty() ? 0xEC : 0xC0)) {
+    return program_step();
+  }
   if (kind >= (tapes_.empty() ? 0xEC : 0xC0) && kind < 0xFC) return tape_step();
   if (kind >= 0xFC) {
     id = static_cast<std::uint32_t>(in_.word());
@@ -85,6 +90,7 @@ void OpsMachine::step() {
   const std::size_t room = in_.byte() < 0xF8 ? kMostResults : in_.byte() % kMostResults;
   std::size_t made = 0;
   std::uint64_t bytes = bytes_of_inputs();
+  note_draws(spec);
   const test::CpuTime spent;
   const ebb_status status =
       ebb_op_run(context_, device_, id, inputs_.data(), inputs_.size(), attributes_.data(),

@@ -1,5 +1,5 @@
 // Bytes -> calls of ebb_op_run: an operation of the table, small operands, attributes that mostly
-// fit their types; now and then a call of a tape that hears them. Whatever they say: results that are
+// fit their types; now and then a call of a tape or of a program that hears them. Whatever they say: results that are
 // what they are described as, or an error that begins with the operation's name; books that balance
 // after each call; and a call whose operands and results are small does not take long.
 #pragma once
@@ -23,6 +23,8 @@ class OpsMachine {
   // Ways back over a tape, and gradients that they gave.
   std::uint64_t passed() const { return passed_; }
   std::uint64_t gradients() const { return gradients_; }
+  // Runs of programs.
+  std::uint64_t ran() const { return ran_; }
 
  private:
   void step();
@@ -45,6 +47,31 @@ class OpsMachine {
   ebb_handle late_tensor();
   ebb_handle noted_tensor();
   OpenTape& some_tape();
+
+  // ---- programs, in ops_programs.cpp
+  struct Value {
+    ebb_tensor_info info{};
+    std::vector<unsigned char> bytes;
+  };
+  struct OpenProgram {
+    ebb_program name = 0;
+    std::uint32_t flags = 0;
+    bool is_recorded = false;
+    std::uint64_t begun_at = 0, calls = 0;
+    bool draws = false;             // random numbers
+    std::vector<ebb_handle> given;  // inputs, then captured ones
+    std::vector<Value> outputs;     // as they were when it was recorded
+  };
+  void program_step();
+  void begin_program();
+  void declare_some(OpenProgram& program);
+  void end_program(OpenProgram& program);
+  void run_program(OpenProgram& program);
+  void check_output(const Value& recorded, const ebb_op_result& result, bool is_same);
+  void free_program(std::size_t which);
+  void misuse_program();
+  void note_draws(const ops::OpSpec* spec);
+  Value value_of(ebb_handle handle);
 
   // ---- operands
   ebb_handle operand();
@@ -76,9 +103,12 @@ class OpsMachine {
   std::vector<double> attributes_;
   std::vector<unsigned char> bytes_;
   std::uint64_t calls_ = 0;
-  std::uint64_t succeeded_ = 0, passed_ = 0, gradients_ = 0;
+  std::uint64_t succeeded_ = 0, passed_ = 0, gradients_ = 0, ran_ = 0;
   std::vector<OpenTape> tapes_;
   ebb_tape closed_ = 0;  // the last
+  std::vector<OpenProgram> programs_;
+  ebb_program freed_ = 0;  // the last
+  std::uint64_t overwritings_ = 0;
 };
 
 }  // namespace ebb::fuzz
