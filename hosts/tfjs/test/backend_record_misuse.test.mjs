@@ -284,6 +284,13 @@ describe('a recorded function', () => {
     tf.dispose([there, x]);
   });
 
+  test('of a model that cannot be changed is refused in words', () => {
+    const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [2] })] });
+    const refused = { code: 'EBB_INVALID_ARGUMENT', message: /Received .*; allowed: .*not frozen/ };
+    assert.throws(() => ebb.record(Object.preventExtensions(model)), refused);
+    model.dispose();
+  });
+
   test('tells arguments apart whose texts are alike', () => {
     const objects = [{ a: 1, b: 2 }, { 'a: 1, b': 2 }, [1, 2], ['1, 2'], [[1], 2]];
     const symbols = [Symbol('same'), Symbol('same'), Symbol('1')];

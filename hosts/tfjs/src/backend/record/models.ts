@@ -1,4 +1,5 @@
 // `ebb.record(model)`: what predicts, trains and evaluates in a layers model, predict and execute of a graph model.
+import { badArgument } from '../../errors';
 import { recordBound, type RecordedFunction } from './functions';
 import type { RecordedInfo } from './known';
 import type { RecordOptions } from './options';
@@ -169,6 +170,8 @@ export function recordModel<M extends object>(given: M, options: RecordOptions =
     before.set(options);
     return given;
   }
+  if (!Object.isExtensible(model))
+    throw badArgument('record', model, 'models whose methods can be replaced: not frozen ones');
   const recorded = new Parts((model.name as string | undefined) ?? 'model', options);
   recorded.endWith(model);
   if (typeof model.add !== 'function' || typeof model.build !== 'function') {
