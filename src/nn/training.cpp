@@ -62,27 +62,12 @@ Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
   return std::move(made.value);
 }
 
-// The model's, the optimizer's, and weights of the optimizer's that are none of the model's.
-std::vector<Variable*> TrainingStep::variables() {
-  std::vector<Variable*> all;
-  const auto add = [&](const std::vector<Variable*>& some) {
-    for (Variable* each : some) {
-      if (std::ranges::find(all, each) == all.end()) all.push_back(each);
-    }
-  };
-  add(model_.variables());
-  add(optimizer_.weights());
-  add(optimizer_.variables());
-  if (is_seeded()) all.push_back(seed_.get());
-  return all;
-}
-
+// Variables need no names: those that a step uses are followed.
 void TrainingStep::record_anew() {
   const ProgramOptions options{.join = !options_.exact, .overwrite = true};
-  recorded_ =
-      record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, variables(), options);
+  recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, {}, options);
   recorded_without_labels_ =
-      record([this](const Tensor& x) { return run(x, Tensor()); }, variables(), options);
+      record([this](const Tensor& x) { return run(x, Tensor()); }, {}, options);
   seeded_ = is_seeded();
   learning_rate_ = optimizer_.learning_rate();
   mode_changes_ = Layer::mode_changes();

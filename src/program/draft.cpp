@@ -68,6 +68,11 @@ void DraftBody::input(Handle tensor) {
   ++plan_.inputs;
 }
 
+void DraftBody::variable(Handle tensor) {
+  input(tensor);
+  ++options_.variables;
+}
+
 void DraftBody::constant(Handle tensor) {
   check_open("program_constant");
   keep(tensor, resolved(tensor, "program_constant"));

@@ -26,6 +26,7 @@ class DraftBody final : public ops::Recorder {
   DraftBody& operator=(const DraftBody&) = delete;
 
   void input(Handle tensor);
+  void variable(Handle tensor);
   void constant(Handle tensor);
   void replaces(Handle tensor);
   Plan finish(std::span<const Handle> outputs);
@@ -62,7 +63,7 @@ class DraftBody final : public ops::Recorder {
   void end() noexcept;
 
   Context context_;
-  const ProgramOptions options_;
+  ProgramOptions options_;
   bool linked_ = true;
   gradients::KnownTensors known_;
   Plan plan_;  // its steps have no `ended` yet

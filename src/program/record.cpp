@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "grad/variable_listener.hpp"
 #include "ops/recorder.hpp"
 
 namespace ebb::detail {
@@ -26,6 +27,8 @@ void check_are_tensors(std::span<const Tensor> tensors, std::string_view what) {
   }
 }
 
+using Place = VariableListener::Place;
+
 // The same tensors, each in memory of its own.
 std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
   std::vector<Tensor> apart;
@@ -38,11 +41,83 @@ std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
   return apart;
 }
 
+std::vector<Handle> handles_of(std::span<const Tensor> inputs, std::span<const Place> variables) {
+  std::vector<Handle> handles;
+  for (const Tensor& each : inputs) handles.push_back(each.handle());
+  for (const Place& each : variables) handles.push_back(each->variable->value().handle());
+  return handles;
+}
+
+// While a function is recorded: each variable that it uses is an input of the program, with the value that it had before.
+class Following final : public VariableListener {
+ public:
+  struct Followed {
+    Place place;
+    Handle before;
+  };
+
+  // The draft knows those that are named.
+  Following(ProgramDraft& draft, ContextId context, std::span<const Place> named)
+      : draft_(draft), context_(context) {
+    for (const Place& each : named) {
+      followed_.push_back({each, value_of(*each->variable).handle()});
+    }
+  }
+
+  // In the order of the program's inputs.
+  const std::vector<Followed>& followed() const noexcept { return followed_; }
+  // The function made one that is still there, or ended one: its next call is another one than this was.
+  bool happens_once() const noexcept {
+    return std::ranges::any_of(own_, [](const Place& each) { return each->variable != nullptr; }) ||
+           std::ranges::any_of(
+               followed_, [](const Followed& each) { return each.place->variable == nullptr; });
+  }
+
+ private:
+  void used(const Variable& variable) override {
+    const Place& place = place_of(variable);
+    const Tensor& value = value_of(variable);
+    if (!value || value.context().id() != context_ || knows(place)) return;
+    followed_.reserve(followed_.size() + 1);  // arithmetic: of variables in memory
+    draft_.variable(value.handle());
+    followed_.push_back({place, value.handle()});
+  }
+  void made(const Variable& variable) override { own_.push_back(place_of(variable)); }
+
+  bool knows(const Place& place) const noexcept {
+    return std::ranges::find(followed_, place, &Followed::place) != followed_.end() ||
+           std::ranges::find(own_, place) != own_.end();
+  }
+
+  ProgramDraft& draft_;
+  const ContextId context_;
+  std::vector<Followed> followed_;
+  std::vector<Place> own_;  // what the function makes for itself
+};
+
 }  // namespace
+
+Recorded::Recorded(const std::vector<Variable*>& named, ProgramOptions options)
+    : options_(options) {
+  for (const Variable* each : named) {
+    const Place& place = VariableListener::place_of(*each);
+    if (std::ranges::find(named_, place) == named_.end()) named_.push_back(place);
+  }
+}
+
+void Recorded::check_named() const {
+  for (std::size_t i = 0; i < named_.size(); ++i) {
+    if (named_[i] != nullptr && named_[i]->variable != nullptr) continue;
+    raise(ErrorKind::kInvalidArgument,
+          "[record] variable {} of {} has ended, those that are named outlive the function", i + 1,
+          named_.size());  // arithmetic: of elements in memory
+  }
+}
 
 std::vector<Tensor> Recorded::operator()(std::span<const Tensor> inputs, const Function& function) {
   ++counts_.calls;
   check_are_tensors(inputs, "argument");
+  check_named();
   // The last is the one that was used last.
   const auto found =
       std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& run) { return fits(run, inputs); });
@@ -60,58 +135,61 @@ RecordedInfo Recorded::info() const noexcept {
   return info;
 }
 
+// The function would use others now.
+bool Recorded::has_ended_variables(const Run& run) noexcept {
+  return std::ranges::any_of(run.variables,
+                             [](const Place& each) { return each->variable == nullptr; });
+}
+
 bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
   if (run.context != Session::current().context().id()) return false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dtype() != run.dtypes[i] || inputs[i].shape() != run.shapes[i]) return false;
   }
-  return true;
-}
-
-std::vector<Handle> Recorded::given(std::span<const Tensor> inputs) const {
-  std::vector<Handle> handles;
-  for (const Tensor& each : inputs) handles.push_back(each.handle());
-  for (const Variable* each : variables_) handles.push_back(each->value().handle());
-  return handles;
+  return !has_ended_variables(run);
 }
 
 // Tensors that are declared are other ones in a later call, also where they have the same values in memory
 // that they share now. The draft goes by their names; a tape in the function goes by memory, so they get
 // memory of their own. Where somebody listens already, variables are known to it as they are.
 std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs, const Function& function) {
+  std::erase_if(runs_, has_ended_variables);
   if (ops::recorder != nullptr) return note(inputs, function);
-  for (Variable* each : variables_) {
-    const Tensor& value = each->value();
-    if (!value.context().is_alone(value.handle())) each->assign(copy_of(value));
+  for (const Place& each : named_) {
+    const Tensor& value = each->variable->value();
+    if (!value.context().is_alone(value.handle())) each->variable->assign(copy_of(value));
   }
   return note(told_apart(inputs), function);
 }
 
 std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs, const Function& function) {
   Context& context = Session::current().context();
-  const std::vector<Handle> handles = given(inputs);
+  const std::vector<Handle> handles = handles_of(inputs, named_);
   ProgramOptions options = options_;
   options.copies = false;
   options.captures = false;
-  options.variables = variables_.size();
+  options.variables = named_.size();
   ProgramDraft draft(context, handles, options);
+  const Following following(draft, context.id(), named_);
   std::vector<Tensor> made = function(inputs);
   check_are_tensors(made, "result");
+  if (following.happens_once()) return made;
   std::vector<Handle> outputs;
   for (const Tensor& each : made) outputs.push_back(each.handle());
-  std::vector<Variable*> assigned;
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    const std::size_t at = inputs.size() + i;  // arithmetic: of handles in memory
-    const Handle now = variables_[i]->value().handle();
-    if (now == handles[at]) continue;
-    draft.replaces(handles[at]);
-    assigned.push_back(variables_[i]);
+  Variables variables, assigned;
+  for (const auto& [place, before] : following.followed()) {
+    const Handle now = VariableListener::value_of(*place->variable).handle();
+    variables.push_back(place);
+    if (now == before) continue;
+    draft.replaces(before);
+    assigned.push_back(place);
     outputs.push_back(now);
   }
   Run run{.context = context.id(),
           .dtypes = {},
           .shapes = {},
           .program = draft.finish(outputs),
+          .variables = std::move(variables),
           .assigned = std::move(assigned)};
   for (const Tensor& each : inputs) {
     run.dtypes.push_back(each.dtype());
@@ -131,13 +209,14 @@ std::vector<Tensor> Recorded::again(const Run& run, std::span<const Tensor> inpu
   std::vector<Tensor> made, values;
   made.reserve(results.size());
   values.reserve(run.assigned.size());
-  run.program.run(place, given(inputs), results);
+  run.program.run(place, handles_of(inputs, run.variables), results);
   const std::size_t outputs = results.size() - run.assigned.size();
   for (std::size_t i = 0; i < results.size(); ++i) {
     (i < outputs ? made : values).emplace_back(place.context, results[i].handle);
   }
   for (const Tensor& each : values) place.context.detach(each.handle());
-  for (std::size_t i = 0; i < values.size(); ++i) run.assigned[i]->assign(std::move(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    run.assigned[i]->variable->assign(std::move(values[i]));
   return made;
 }
 

@@ -5,6 +5,7 @@
 //   w.assign(w - gradient * 0.1);
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -12,12 +13,29 @@
 
 namespace ebb {
 
+class Variable;
+
+namespace detail {
+
+// Where a variable is, for those who come back to it: it may move, or end.
+struct VariablePlace {
+  Variable* variable = nullptr;  // null: it has ended
+};
+
+}  // namespace detail
+
 class Variable {
  public:
   explicit Variable(Tensor value, std::string name = {});
+  // A copy is another variable of the same value. What was moved from has no value.
+  Variable(const Variable& other);
+  Variable(Variable&& other) noexcept;
+  Variable& operator=(const Variable& other);
+  ~Variable();
 
-  const Tensor& value() const noexcept { return value_; }
-  operator const Tensor&() const noexcept { return value_; }  // NOLINT: it stands for its value
+  // A function that is being recorded hears of it (ebb/program/record.hpp), and only then may it throw.
+  const Tensor& value() const;
+  operator const Tensor&() const { return value(); }  // NOLINT: it stands for its value
   const std::string& name() const noexcept { return name_; }
   void rename(std::string name) { name_ = std::move(name); }
 
@@ -26,8 +44,11 @@ class Variable {
   void assign(Tensor value);
 
  private:
+  friend class VariableListener;
+
   Tensor value_;
   std::string name_;
+  std::shared_ptr<detail::VariablePlace> place_;
 };
 
 }  // namespace ebb

@@ -8,8 +8,8 @@
 //     Variable scale;
 //   };
 //
-// A layer that has layers names them in the same way, and so does a whole model. Optimizers, files
-// and recordings find variables by that list alone. Everything is made in the current session.
+// A layer that has layers names them in the same way, and so does a whole model. Optimizers and files
+// find variables by that list alone. Everything is made in the current session.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ class Layer {
 
   // Its own and those of its layers, in the order in which they are named.
   std::vector<Variable*> weights();
-  // Weights and states: what record() has to know, and what is saved.
+  // Weights and states: what is saved.
   std::vector<Variable*> variables();
   std::vector<NamedVariable> named_variables();
 

@@ -27,7 +27,7 @@ class Optimizer {
   void apply(std::span<const Tensor> gradients);
   // What it trains: some of a model's weights, or all.
   const std::vector<Variable*>& weights() const noexcept { return weights_; }
-  // What it keeps from step to step; record() has to know them.
+  // What it keeps from step to step.
   std::vector<Variable*> variables();
   // The same by name, "second_moment/hidden/kernel", after the model's names for its weights. Throws
   // Error(kInvalidArgument) where a weight is none of the model's.

@@ -15,7 +15,7 @@
 //   float loss = step(batch.x).item<float>();
 //
 // Weights of the model that the optimizer was not given stay as they are, and no gradients are taken
-// by them.
+// by them. What the loss uses besides the model, another model say, is seen as it is in each step.
 #pragma once
 
 #include <functional>
@@ -66,7 +66,6 @@ class TrainingStep {
   static Loss with_labels(std::function<Tensor(const Tensor&)> loss);
   Tensor run(const Tensor& x, const Tensor& y);
   Tensor checked_loss(const Tensor& x, const Tensor& y) const;
-  std::vector<Variable*> variables();
   bool is_recorded_so();
   void record_anew();
   void take_seed();

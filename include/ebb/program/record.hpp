@@ -5,7 +5,7 @@
 //     Tensor y = ops::batch_mat_mul(x, w);
 //     w.assign(w.value() * 0.99);
 //     return y;
-//   }, {&w});
+//   });
 //   Tensor y = step(x);   // runs and is recorded
 //   y = step(x);          // the same operations in one call
 //
@@ -13,10 +13,15 @@
 //
 // The first call with given dtypes and shapes runs the function; later ones run what it did: C++
 // code in it is not run again, and it must not look at values that may be others then. Results are new tensors.
-// Variables that it assigns to, or that are assigned to outside, must be named; other tensors that it
-// uses are held, as they are, as long as the function lives. One thread calls it at a time. Whatever throws in a
-// later call leaves everything as it was. A named variable that shares memory with other tensors when the function
-// is recorded has its own from then on, dense.
+// Variables that it uses or assigns to are followed: a call goes by the values that they have then. Where one of them has
+// ended, the function is recorded anew, and a call in which it makes variables that outlive the call is not recorded. Other
+// tensors that it uses are held, as they are, as long as the function lives, values of variables that were taken before the
+// call among them.
+//
+// One thread calls it at a time. Whatever throws in a later call leaves everything as it was. Variables may be named as
+// well, which then outlive the function: one whose memory another named one or an input has, too, gets its own, dense, when
+// the function is recorded, for tapes that go by memory (TapeOptions::copies). Nothing else is written to but what the
+// function assigns to, so threads may share variables that they read.
 #pragma once
 
 #include <array>
@@ -36,8 +41,8 @@ namespace ebb {
 struct RecordedInfo {
   std::uint64_t calls = 0;
   std::uint64_t replayed = 0;  // by one call each
-  std::uint64_t recorded =
-      0;  // once for each combination of dtypes and shapes, unless it was dropped (ProgramOptions::cache)
+  // Once for each combination of dtypes and shapes, unless it was dropped: ProgramOptions::cache, a variable's end.
+  std::uint64_t recorded = 0;
   std::size_t programs = 0;    // that it has now
   std::size_t operations = 0;  // of all of them
 };
@@ -48,29 +53,32 @@ class Recorded {
  public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
-  Recorded(std::vector<Variable*> variables, ProgramOptions options)
-      : variables_(std::move(variables)), options_(options) {}
+  Recorded(const std::vector<Variable*>& named, ProgramOptions options);
 
   // In the current session. `function` is called where nothing that is recorded fits.
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Function& function);
   RecordedInfo info() const noexcept;
 
  private:
+  using Variables = std::vector<std::shared_ptr<VariablePlace>>;
+
   struct Run {
     ContextId context;
     std::vector<DType> dtypes;
     std::vector<Shape> shapes;
     Program program;
-    std::vector<Variable*> assigned;
+    Variables variables;  // the named ones, then others that the function used
+    Variables assigned;
   };
 
+  void check_named() const;
+  static bool has_ended_variables(const Run& run) noexcept;
   bool fits(const Run& run, std::span<const Tensor> inputs) const;
   std::vector<Tensor> first(std::span<const Tensor> inputs, const Function& function);
   std::vector<Tensor> note(std::span<const Tensor> inputs, const Function& function);
   std::vector<Tensor> again(const Run& run, std::span<const Tensor> inputs) const;
-  std::vector<Handle> given(std::span<const Tensor> inputs) const;
 
-  std::vector<Variable*> variables_;
+  Variables named_;
   ProgramOptions options_;
   std::vector<Run> runs_;
   RecordedInfo counts_;
@@ -82,9 +90,8 @@ class Recorded {
 template <typename Fn>
 class RecordedFunction {
  public:
-  RecordedFunction(Fn fn, std::vector<Variable*> variables, const ProgramOptions& options)
-      : body_(std::make_shared<Body>(
-            Body{std::move(fn), detail::Recorded(std::move(variables), options)})) {}
+  RecordedFunction(Fn fn, const std::vector<Variable*>& variables, const ProgramOptions& options)
+      : body_(std::make_shared<Body>(Body{std::move(fn), detail::Recorded(variables, options)})) {}
 
   template <std::convertible_to<const Tensor&>... Arguments>
   auto operator()(const Arguments&... arguments) const {
@@ -125,9 +132,9 @@ class RecordedFunction {
 
 // fn(const Tensor&...) -> Tensor, or std::vector<Tensor>, becomes a function of the same arguments.
 template <typename Fn>
-RecordedFunction<Fn> record(Fn fn, std::vector<Variable*> variables = {},
+RecordedFunction<Fn> record(Fn fn, const std::vector<Variable*>& variables = {},
                             ProgramOptions options = {}) {
-  return {std::move(fn), std::move(variables), options};
+  return {std::move(fn), variables, options};
 }
 
 }  // namespace ebb
