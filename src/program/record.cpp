@@ -143,6 +143,7 @@ bool Recorded::has_ended_variables(const Run& run) noexcept {
 
 bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
   if (run.context != Session::current().context().id()) return false;
+  if (run.shapes.size() != inputs.size()) return false;  // of a function of any number of them
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dtype() != run.dtypes[i] || inputs[i].shape() != run.shapes[i]) return false;
   }

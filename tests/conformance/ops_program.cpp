@@ -281,6 +281,24 @@ TEST_F(Programs, RecordedFunctionsAreValues) {
   EXPECT_EQ(values(counting(x)), values(x));
 }
 
+TEST_F(Programs, OfFunctionsOfAnyNumberOfArguments) {
+  const Tensor one = numbers({3}, 1), other = numbers({3}, 2), row = numbers({2, 3}, 3);
+  const auto sum = [](const auto&... each) { return ops::add_n({each...}); };
+  for (const bool fewer_first : {true, false}) {
+    const auto fast = record(sum);
+    for (int i = 0; i < 4; ++i) {
+      if ((i % 2 == 0) == fewer_first) {
+        EXPECT_EQ(values(fast(one)), values(one));
+      } else {
+        EXPECT_EQ(values(fast(one, other)), values(one + other));
+      }
+    }
+    EXPECT_EQ(values(fast(row)), values(row));
+    EXPECT_EQ(fast.info().recorded, 3u);
+    EXPECT_EQ(fast.info().replayed, 2u);
+  }
+}
+
 TEST_F(Programs, ThroughTheCAbi) {
   const ebb_context context = context_.id();
   const ebb_device device = session_.device().id();
