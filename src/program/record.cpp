@@ -29,14 +29,33 @@ void check_are_tensors(std::span<const Tensor> tensors, std::string_view what) {
 
 using Place = VariableListener::Place;
 
-// The same tensors, each in memory of its own.
-std::vector<Tensor> told_apart(std::span<const Tensor> tensors) {
+// Which memory tensors are in, one after the other.
+class Memory {
+ public:
+  // Whether another one was there; a tensor without elements shares nothing.
+  bool is_taken(const Tensor& tensor) const {
+    return std::ranges::find(taken_, memory_of(tensor)) != taken_.end();
+  }
+  void take(const Tensor& tensor) {
+    if (tensor.shape().elements() != 0) taken_.push_back(memory_of(tensor));
+  }
+
+ private:
+  std::vector<const std::byte*> taken_;
+};
+
+// Values of the variables, then tensors: each in memory of its own.
+std::vector<Tensor> told_apart(std::span<const Place> variables, std::span<const Tensor> tensors) {
+  Memory memory;
+  for (const Place& each : variables) {
+    const Tensor& value = each->variable->value();
+    if (memory.is_taken(value)) each->variable->assign(copy_of(value));
+    memory.take(each->variable->value());
+  }
   std::vector<Tensor> apart;
-  std::vector<const std::byte*> memory;
   for (const Tensor& each : tensors) {
-    const bool is_known = std::ranges::find(memory, memory_of(each)) != memory.end();
-    apart.push_back(is_known ? copy_of(each) : each);
-    memory.push_back(memory_of(apart.back()));
+    apart.push_back(memory.is_taken(each) ? copy_of(each) : each);
+    memory.take(apart.back());
   }
   return apart;
 }
@@ -151,16 +170,12 @@ bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
 }
 
 // Tensors that are declared are other ones in a later call, also where they have the same values in memory
-// that they share now. The draft goes by their names; a tape in the function goes by memory, so they get
+// that they share now. The draft goes by their names; a tape in the function may go by memory, so they get
 // memory of their own. Where somebody listens already, variables are known to it as they are.
 std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs, const Function& function) {
   std::erase_if(runs_, has_ended_variables);
   if (ops::recorder != nullptr) return note(inputs, function);
-  for (const Place& each : named_) {
-    const Tensor& value = each->variable->value();
-    if (!value.context().is_alone(value.handle())) each->variable->assign(copy_of(value));
-  }
-  return note(told_apart(inputs), function);
+  return note(told_apart(named_, inputs), function);
 }
 
 std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs, const Function& function) {

@@ -26,6 +26,16 @@ TEST_F(RecordedPrograms, TellVariablesOfOneValueApart) {
   EXPECT_EQ(first(a_), 1);
 }
 
+// Another thread's operation may have it, which only reads it as this one does.
+TEST_F(RecordedPrograms, LeaveAVariableThatIsInUseAlone) {
+  Variable w(number(2)), v(number(3));
+  const StorageRef in_use = context_.hold(w.value().handle());
+  const Handle before = w.value().handle();
+  const auto fast = record([&](const Tensor& x) { return w.value() * x + v; }, {&w, &v, &w});
+  for (const float x : {1.0F, 2.0F}) EXPECT_EQ(first(fast(number(x))), 2 * x + 3);
+  EXPECT_EQ(w.value().handle(), before);
+}
+
 TEST_F(RecordedPrograms, TellAVariableFromATensorThatIsHeld) {
   Variable v(a_);
   auto fast = record([&](const Tensor& x) { return v.value() * 2.0 + a_ * x; }, {&v});
