@@ -69,6 +69,16 @@ TEST_F(AlikeGradients, WhereTheFunctionHasTheArgumentAnyway) {
   expect(f, three_, {3});
 }
 
+TEST_F(AlikeGradients, ByAVariableThatIsAnArgumentToo) {
+  Variable w(three_);
+  const auto of_both = value_and_grad([&](const Tensor& y) { return y * w.value(); }, {&w});
+  const auto f = [&](const Tensor&) { return of_both(w).gradients; };
+  expect(f, number(1), {3}, {&w});
+  const auto with_a_number =
+      value_and_grad([&](const Tensor& y, double factor) { return y * w.value() * factor; }, {&w});
+  EXPECT_EQ(firsts(with_a_number(w, 2.0).gradients), (Floats{6}));
+}
+
 TEST_F(AlikeGradients, KnowCopiesThatTheFunctionMakes) {
   Variable w(three_);
   const auto f = [&](const Tensor& x) {

@@ -97,5 +97,21 @@ TEST_F(NnStepsOutside, AreRecordedWithoutTheStateOfTheirOptimizerNamed) {
   for (std::size_t i = 0; i < ends[0].size(); ++i) EXPECT_NEAR(ends[0][i], ends[1][i], 1e-5) << i;
 }
 
+TEST_F(NnStepsOutside, OfAnInputThatIsTheVariableThatIsTrained) {
+  for (const bool recorded : {false, true}) {
+    nn::Dense net(4, 4);
+    Variable image(x_, "image");
+    nn::Sgd sgd({&image});
+    nn::TrainingStep step(net, sgd,
+                          [&](const Tensor&) {
+                            return ops::mean(ops::square(net(image)), {0, 1});
+                          },
+                          {.record = recorded});
+    const float first_loss = step(image).item<float>();
+    for (int i = 0; i < 5; ++i) static_cast<void>(step(image));
+    EXPECT_LT(step(image).item<float>(), first_loss) << recorded;
+  }
+}
+
 }  // namespace
 }  // namespace ebb::test

@@ -10,10 +10,12 @@
 //
 // An argument is what the function is given, and a variable is itself. What the function has besides is a
 // constant, also where it is the same tensor: another argument, another variable of the same value, a copy
-// that was made before.
+// that was made before. So is the variable itself that is given as an argument: to optimise an input, let the
+// function use its variable.
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <tuple>
 #include <vector>
 
@@ -38,6 +40,15 @@ namespace detail {
 // backward() of one output, zeros where there is no way.
 std::vector<Tensor> gradients_of(Tape& tape, const Tensor& value,
                                  std::span<const Tensor* const> wanted);
+// A tensor under a name of its own: the variable that it may be the value of is something else.
+template <std::convertible_to<const Tensor&> Argument>
+Tensor own(const Argument& argument) {
+  return static_cast<const Tensor&>(argument);
+}
+template <typename Argument>
+const Argument& own(const Argument& argument) {
+  return argument;
+}
 }  // namespace detail
 
 // fn(const Tensor&...) -> Tensor becomes a function of the same arguments.
@@ -73,13 +84,14 @@ auto grad(Fn fn) {
 template <typename Fn>
 auto value_and_grad(Fn fn, std::vector<Variable*> variables) {
   return [fn = std::move(fn), variables = std::move(variables)](const auto&... arguments) {
+    const auto given = std::tuple<decltype(detail::own(arguments))...>(detail::own(arguments)...);
     Tape tape(TapeOptions{.copies = false});
     std::vector<const Tensor*> wanted;
     for (const Variable* each : variables) {
       wanted.push_back(&each->value());
       tape.watch(each->value());
     }
-    ValueAndVariableGradients made{.value = fn(arguments...), .gradients = {}};
+    ValueAndVariableGradients made{.value = std::apply(fn, given), .gradients = {}};
     made.gradients = detail::gradients_of(tape, made.value, wanted);
     return made;
   };
