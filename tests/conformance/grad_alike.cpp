@@ -79,6 +79,29 @@ TEST_F(AlikeGradients, ByAVariableThatIsAnArgumentToo) {
   EXPECT_EQ(firsts(with_a_number(w, 2.0).gradients), (Floats{6}));
 }
 
+// By the value that a variable has when the function is called.
+TEST_F(AlikeGradients, ByAVariableThatTheFunctionAssignsTo) {
+  Variable w(three_);
+  const auto squared_first = [&] {
+    w.assign(w.value() * w.value());
+    return w.value() * 2.0;
+  };
+  const auto replaced_after = [&] {
+    Tensor made = w.value() * w.value();
+    w.assign(number(7));
+    return made;
+  };
+  const auto f = [&](const Tensor& x) {
+    w.assign(x + 0.0);
+    Tensors made = value_and_grad(squared_first, {&w})().gradients;
+    w.assign(x + 0.0);
+    made.push_back(value_and_grad(replaced_after, {&w})().gradients[0]);
+    return made;
+  };
+  expect(f, three_, {12, 6}, {&w});
+  EXPECT_EQ(first(w), 7);
+}
+
 TEST_F(AlikeGradients, KnowCopiesThatTheFunctionMakes) {
   Variable w(three_);
   const auto f = [&](const Tensor& x) {

@@ -40,6 +40,22 @@ namespace detail {
 // backward() of one output, zeros where there is no way.
 std::vector<Tensor> gradients_of(Tape& tape, const Tensor& value,
                                  std::span<const Tensor* const> wanted);
+
+// A tape that watches variables, from its making on and as they are then: the function may assign to them.
+class WatchingTape {
+ public:
+  explicit WatchingTape(std::span<Variable* const> variables);
+
+  // Gradients of the value, none where there is no way to it. Once.
+  std::vector<Tensor> ways_from(const Tensor& value);
+  // Zeros for those.
+  std::vector<Tensor> with_zeros(std::vector<Tensor> ways) const;
+
+ private:
+  Tape tape_;
+  std::vector<Tensor> watched_;
+};
+
 // A tensor under a name of its own: the variable that it may be the value of is something else.
 template <std::convertible_to<const Tensor&> Argument>
 Tensor own(const Argument& argument) {
@@ -80,19 +96,15 @@ auto grad(Fn fn) {
   };
 }
 
-// Of a function that uses variables: by each of them, whatever its arguments.
+// Of a function that uses variables: by each of them, whatever its arguments, and by the values that they have when
+// it is called, also where it assigns others.
 template <typename Fn>
 auto value_and_grad(Fn fn, std::vector<Variable*> variables) {
   return [fn = std::move(fn), variables = std::move(variables)](const auto&... arguments) {
     const auto given = std::tuple<decltype(detail::own(arguments))...>(detail::own(arguments)...);
-    Tape tape(TapeOptions{.copies = false});
-    std::vector<const Tensor*> wanted;
-    for (const Variable* each : variables) {
-      wanted.push_back(&each->value());
-      tape.watch(each->value());
-    }
+    detail::WatchingTape tape(variables);
     ValueAndVariableGradients made{.value = std::apply(fn, given), .gradients = {}};
-    made.gradients = detail::gradients_of(tape, made.value, wanted);
+    made.gradients = tape.with_zeros(tape.ways_from(made.value));
     return made;
   };
 }
