@@ -16,6 +16,18 @@ Tensor of_no_scope(Tensor value) {
 
 }  // namespace
 
+namespace detail {
+
+void check_are_variables(std::span<Variable* const> variables, std::string_view who) {
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i] != nullptr) continue;
+    raise(ErrorKind::kInvalidArgument, "[{}] variable {} of {} is null, a variable is needed", who,
+          i + 1, variables.size());  // arithmetic: of elements in memory
+  }
+}
+
+}  // namespace detail
+
 // ---- who listens
 
 VariableListener::VariableListener() noexcept : outer_(std::exchange(listener, this)) {}

@@ -26,6 +26,7 @@ const std::string& name_in(const std::vector<NamedVariable>& model, const Variab
 Optimizer::Optimizer(std::vector<Variable*> weights, double learning_rate,
                      const std::vector<Kept>& kept, const std::vector<Kept>& counters)
     : weights_(std::move(weights)), learning_rate_(learning_rate) {
+  detail::check_are_variables(weights_, "nn::Optimizer");
   for (const Kept& each : counters) counters_.push_back(filled({}, each.begin, each.name));
   for (const Variable* weight : weights_) {
     const Dims dims = dims_of(weight->value());

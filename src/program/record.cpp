@@ -118,6 +118,7 @@ class Following final : public VariableListener {
 
 Recorded::Recorded(const std::vector<Variable*>& named, ProgramOptions options)
     : options_(options) {
+  check_are_variables(named, "record");
   for (const Variable* each : named) {
     const Place& place = VariableListener::place_of(*each);
     if (std::ranges::find(named_, place) == named_.end()) named_.push_back(place);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/program_case.hpp"
+#include "support/expect_error.hpp"
 
 namespace ebb::test {
 namespace {
@@ -100,6 +101,12 @@ TEST_F(AlikeGradients, ByAVariableThatTheFunctionAssignsTo) {
   };
   expect(f, three_, {12, 6}, {&w});
   EXPECT_EQ(first(w), 7);
+}
+
+TEST_F(AlikeGradients, RefuseVariablesThatAreNone) {
+  Variable w(three_);
+  EXPECT_ERROR(value_and_grad([&] { return w.value(); }, {&w, nullptr}), kInvalidArgument,
+               "[value_and_grad]", "variable 2 of 2 is null");
 }
 
 TEST_F(AlikeGradients, KnowCopiesThatTheFunctionMakes) {

@@ -76,6 +76,12 @@ TEST_F(NnRefusals, InputsOfNorms) {
   refuses(three, "LayerNorm", "[..., 3]", {{1, 4}, {1, 1}});
 }
 
+TEST_F(NnRefusals, OptimizersOfNoVariable) {
+  Variable w(nn::ones({2}), "w");
+  EXPECT_ERROR(nn::Sgd({&w, nullptr}), kInvalidArgument, "[nn::Optimizer]",
+               "variable 2 of 2 is null");
+}
+
 TEST_F(NnRefusals, ABatchWithoutElementsHasNoMean) {
   nn::BatchNorm norm(2);
   EXPECT_EQ(norm(nn::ones({0, 2})).shape(), (Shape{0, 2}));

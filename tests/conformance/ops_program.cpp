@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <thread>
 
 #include "ebb.h"
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
+#include "support/expect_error.hpp"
 #include "support/test_device.hpp"
 
 namespace ebb::test {
@@ -297,6 +299,20 @@ TEST_F(Programs, OfFunctionsOfAnyNumberOfArguments) {
     EXPECT_EQ(fast.info().recorded, 3u);
     EXPECT_EQ(fast.info().replayed, 2u);
   }
+}
+
+TEST_F(Programs, RefuseVariablesThatAreNone) {
+  Variable w(numbers({3}, 1));
+  const auto fn = [&](const Tensor& x) { return x * w; };
+  EXPECT_ERROR(record(fn, {&w, nullptr}), kInvalidArgument, "[record]", "variable 2 of 2 is null");
+  auto ended = std::make_unique<Variable>(numbers({3}, 1));
+  const auto fast = record(fn, {&w, ended.get()});
+  static_cast<void>(fast(numbers({3}, 2)));
+  ended.reset();
+  EXPECT_ERROR(fast(numbers({3}, 2)), kInvalidArgument, "[record]", "variable 2 of 2 has ended");
+  Variable moved(numbers({3}, 1));
+  const Variable there(std::move(moved));
+  EXPECT_ERROR(record(fn, {&moved})(numbers({3}, 2)), kInvalidArgument, "variable 1 of 1");
 }
 
 TEST_F(Programs, ThroughTheCAbi) {

@@ -100,6 +100,7 @@ auto grad(Fn fn) {
 // it is called, also where it assigns others.
 template <typename Fn>
 auto value_and_grad(Fn fn, std::vector<Variable*> variables) {
+  detail::check_are_variables(variables, "value_and_grad");
   return [fn = std::move(fn), variables = std::move(variables)](const auto&... arguments) {
     const auto given = std::tuple<decltype(detail::own(arguments))...>(detail::own(arguments)...);
     detail::WatchingTape tape(variables);

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "ebb/tensor/tensor.hpp"
@@ -21,6 +23,9 @@ namespace detail {
 struct VariablePlace {
   Variable* variable = nullptr;  // null: it has ended
 };
+
+// Throws Error(kInvalidArgument) where one is null.
+void check_are_variables(std::span<Variable* const> variables, std::string_view who);
 
 }  // namespace detail
 
