@@ -103,6 +103,21 @@ TEST_F(AlikeGradients, ByAVariableThatTheFunctionAssignsTo) {
   EXPECT_EQ(first(w), 7);
 }
 
+TEST_F(AlikeGradients, OfARecordedFunction) {
+  Variable w(three_);
+  const auto fast = record([&](const Tensor& x) { return x * x * w.value(); }, {&w});
+  const auto slope = grad(fast);
+  const auto bend = grad([&](const Tensor& x) { return grad(fast)(x); });
+  const auto by_variable = value_and_grad(fast, {&w});
+  for (const float next : {3.0F, 4.0F, 5.0F}) {
+    w.assign(number(next));
+    EXPECT_EQ(first(slope(number(2))), 4 * next);
+    EXPECT_EQ(first(bend(number(2))), 2 * next);
+    EXPECT_EQ(first(by_variable(number(2)).gradients[0]), 4);
+  }
+  EXPECT_EQ(fast.info().recorded, 1u);
+}
+
 TEST_F(AlikeGradients, RefuseVariablesThatAreNone) {
   Variable w(three_);
   EXPECT_ERROR(value_and_grad([&] { return w.value(); }, {&w, nullptr}), kInvalidArgument,
