@@ -1,12 +1,16 @@
 #include "ebb/nn/layer.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <utility>
+
+#include "nn/layers_used.hpp"
 
 namespace ebb::nn {
 namespace {
 
-std::atomic<std::uint64_t> changes_of_modes = 0;
+std::atomic<std::uint64_t> changes_of_layers = 0;
 
 // Shows a visitor a layer and all layers in it.
 class AllParts final : public Parts {
@@ -39,6 +43,13 @@ class AllParts final : public Parts {
 
 }  // namespace
 
+Layer::Layer() : state_(std::make_shared<LayerState>()) { count_change(); }
+
+Layer::~Layer() {
+  state_->ended = true;
+  count_change();
+}
+
 std::vector<Variable*> Layer::weights() {
   std::vector<Variable*> all;
   AllParts each_part({.variable = [&](const std::string&, Variable& variable, bool trained) {
@@ -63,27 +74,58 @@ std::vector<Variable*> Layer::variables() {
   return all;
 }
 
-void Layer::train(bool on) {
-  switch_to(on);
-  AllParts each_part({.layer = [&](Layer& layer) { layer.switch_to(on); }});
-  parts(each_part);
-}
-
-void Layer::switch_to(bool on) noexcept {
-  if (training_ == on) return;
-  training_ = on;
-  changes_of_modes.fetch_add(1, std::memory_order_relaxed);
-}
-
-std::vector<bool> Layer::modes() {
-  std::vector<bool> all{training_};
-  AllParts each_part({.layer = [&](Layer& layer) { all.push_back(layer.training_); }});
+std::vector<Layer*> Layer::layers() {
+  std::vector<Layer*> all{this};
+  AllParts each_part({.layer = [&](Layer& layer) { all.push_back(&layer); }});
   parts(each_part);
   return all;
 }
 
-std::uint64_t Layer::mode_changes() noexcept {
-  return changes_of_modes.load(std::memory_order_relaxed);
+void Layer::train(bool on) {
+  for (Layer* each : layers()) each->switch_to(on);
+}
+
+bool Layer::training() const {
+  LayersUsed::tell(state_);
+  return state_->training;
+}
+
+void Layer::switch_to(bool on) {
+  if (state_->training == on) return;
+  LayersUsed::tell(state_);
+  state_->training = on;
+  count_change();
+}
+
+void Layer::count_change() noexcept { changes_of_layers.fetch_add(1, std::memory_order_relaxed); }
+
+std::uint64_t Layer::changes() noexcept {
+  return changes_of_layers.load(std::memory_order_relaxed);
+}
+
+// ---- what a step uses
+
+namespace {
+
+constinit thread_local LayersUsed* listener = nullptr;
+
+}  // namespace
+
+LayersUsed::Hearing::Hearing(LayersUsed& used) noexcept : outer_(std::exchange(listener, &used)) {
+  used.outer_ = outer_;
+}
+
+LayersUsed::Hearing::~Hearing() { listener = outer_; }
+
+void LayersUsed::tell(const std::shared_ptr<LayerState>& state) {
+  for (LayersUsed* each = listener; each != nullptr; each = each->outer_) {
+    if (std::ranges::find(each->used_, state, &Used::state) != each->used_.end()) continue;
+    each->used_.push_back({state, *state});
+  }
+}
+
+bool LayersUsed::are_as_they_were() const noexcept {
+  return std::ranges::all_of(used_, [](const Used& each) { return *each.state == each.before; });
 }
 
 }  // namespace ebb::nn

@@ -19,6 +19,7 @@ void Sequential::add_layer(std::string name, std::unique_ptr<Layer> layer) {
   }
   layer->train(training());
   layers_.emplace_back(std::move(name), std::move(layer));
+  count_change();
 }
 
 Tensor Sequential::operator()(const Tensor& x) {

@@ -7,6 +7,7 @@
 #include "ebb/ops/session.hpp"
 #include "ebb/program/record.hpp"
 #include "nn/draws.hpp"
+#include "nn/layers_used.hpp"
 
 namespace ebb::nn {
 namespace {
@@ -20,11 +21,17 @@ bool is_float(DType dtype) {
 
 TrainingStep::TrainingStep(Layer& model, Optimizer& optimizer, Loss loss,
                            const TrainingOptions& options)
-    : model_(model), optimizer_(optimizer), loss_(std::move(loss)), options_(options) {
+    : model_(model),
+      optimizer_(optimizer),
+      loss_(std::move(loss)),
+      options_(options),
+      used_(std::make_unique<LayersUsed>()) {
   if (!loss_) {
     raise(ErrorKind::kInvalidArgument, "[nn::TrainingStep] no loss was given, one is needed");
   }
 }
+
+TrainingStep::~TrainingStep() = default;
 
 TrainingStep::Loss TrainingStep::with_labels(std::function<Tensor(const Tensor&)> loss) {
   if (!loss) return {};
@@ -70,18 +77,19 @@ void TrainingStep::record_anew() {
       record([this](const Tensor& x) { return run(x, Tensor()); }, {}, options);
   seeded_ = is_seeded();
   learning_rate_ = optimizer_.learning_rate();
-  mode_changes_ = Layer::mode_changes();
-  modes_ = model_.modes();
+  layers_ = model_.layers();
+  used_->clear();
+  changes_ = Layer::changes();
 }
 
-// Layers are asked only where a mode has changed somewhere: most steps come after none.
+// Layers are asked only where one has changed somewhere: most steps come after none.
 bool TrainingStep::is_recorded_so() {
   if (!recorded_ || seeded_ != is_seeded()) return false;
   if (learning_rate_ != optimizer_.learning_rate()) return false;
-  const std::uint64_t changes = Layer::mode_changes();
-  if (changes == mode_changes_) return true;
-  if (modes_ != model_.modes()) return false;
-  mode_changes_ = changes;
+  const std::uint64_t changes = Layer::changes();
+  if (changes == changes_) return true;
+  if (!used_->are_as_they_were() || layers_ != model_.layers()) return false;
+  changes_ = changes;
   return true;
 }
 
@@ -99,11 +107,14 @@ Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
     raise(ErrorKind::kInvalidArgument, "[nn::TrainingStep] no inputs were given, they are needed");
   }
   if (is_seeded()) take_seed();
-  if (!options_.record) {
-    Scope scope("training step");
-    return scope.keep(run(x, y));
-  }
+  if (options_.record) return replay_or_record(x, y);
+  Scope scope("training step");
+  return scope.keep(run(x, y));
+}
+
+Tensor TrainingStep::replay_or_record(const Tensor& x, const Tensor& y) {
   if (!is_recorded_so()) record_anew();
+  const LayersUsed::Hearing hearing(*used_);
   return y ? recorded_(x, y) : recorded_without_labels_(x);
 }
 

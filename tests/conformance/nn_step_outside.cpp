@@ -113,5 +113,73 @@ TEST_F(NnStepsOutside, OfAnInputThatIsTheVariableThatIsTrained) {
   }
 }
 
+// ---- layers that change
+
+TEST_F(NnStepsOutside, SeeTheModeOfALayerThatIsNoneOfTheModels) {
+  for (const bool recorded : {false, true}) {
+    nn::Dense net(4, 3);
+    nn::Dropout dropout(0.5), unused(0.5);
+    nn::Sgd sgd(net.weights(), {.learning_rate = 0});
+    int runs = 0;
+    nn::TrainingStep step(net, sgd,
+                          [&](const Tensor& x, const Tensor& y) {
+                            ++runs;
+                            return nn::mean_squared_error(dropout(net(x)), y);
+                          },
+                          {.record = recorded});
+    const float whole = step(x_, y_).item<float>();
+    dropout.train();
+    static_cast<void>(step(x_, y_));
+    EXPECT_NE(step(x_, y_).item<float>(), whole) << recorded;
+    EXPECT_EQ(runs, recorded ? 2 : 3);
+    dropout.train(false);
+    for (int i = 0; i < 2; ++i) EXPECT_NEAR(step(x_, y_).item<float>(), whole, 1e-5) << recorded;
+    dropout.train();
+    dropout.train(false);
+    unused.train();
+    static_cast<void>(step(x_, y_));
+    EXPECT_EQ(runs, recorded ? 3 : 6);
+  }
+}
+
+TEST_F(NnStepsOutside, SeeAModeThatTheLossItselfChanges) {
+  for (const bool recorded : {false, true}) {
+    nn::BatchNorm norm(4);
+    nn::Sgd sgd(norm.weights());
+    nn::TrainingStep step(norm, sgd,
+                          [&](const Tensor& x) {
+                            const Tensor y = norm(x);
+                            norm.train(false);
+                            return ops::mean(ops::square(y), {0, 1});
+                          },
+                          {.record = recorded});
+    norm.train();
+    static_cast<void>(step(x_));
+    const Numbers followed = values(norm.moving_mean);
+    for (int i = 0; i < 3; ++i) static_cast<void>(step(x_));
+    EXPECT_EQ(values(norm.moving_mean), followed) << recorded;
+  }
+}
+
+TEST_F(NnStepsOutside, SeeLayersThatAreAdded) {
+  for (const bool recorded : {false, true}) {
+    nn::Sequential net;
+    net.add<nn::Dense>("dense", 4, 3);
+    nn::Sgd sgd(net.weights(), {.learning_rate = 0});
+    nn::TrainingStep step(net, sgd,
+                          [&](const Tensor& x) {
+                            return ops::mean(ops::square(net(x)), {0, 1});
+                          },
+                          {.record = recorded});
+    const float before = step(x_).item<float>();
+    net.add<nn::Function>("twice", [](const Tensor& x) { return x * 2.0; });
+    for (int i = 0; i < 2; ++i) EXPECT_NEAR(step(x_).item<float>(), 4 * before, 1e-4) << recorded;
+    auto made_before = std::make_unique<nn::Function>([](const Tensor& x) { return x * 0.0; });
+    static_cast<void>(step(x_));
+    net.add_layer("nothing", std::move(made_before));
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(step(x_).item<float>(), 0) << recorded;
+  }
+}
+
 }  // namespace
 }  // namespace ebb::test

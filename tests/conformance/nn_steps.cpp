@@ -86,16 +86,19 @@ TEST_F(NnSteps, AreNotRecordedAnewAfterAnEvaluation) {
   EXPECT_EQ(net.runs, 5);
 }
 
-TEST_F(NnSteps, ModesAreCountedWhereTheyChange) {
+TEST_F(NnSteps, ChangesOfLayersAreCounted) {
   Net net;
-  const std::uint64_t before = nn::Layer::mode_changes();
+  const std::uint64_t before = nn::Layer::changes();
   net.train(false);
-  EXPECT_EQ(nn::Layer::mode_changes(), before);
+  EXPECT_EQ(nn::Layer::changes(), before);
   net.train();
-  EXPECT_EQ(nn::Layer::mode_changes(), before + 4);
-  EXPECT_EQ(net.modes(), std::vector<bool>(4, true));
+  EXPECT_EQ(nn::Layer::changes(), before + 4);
   net.head.train(false);
-  EXPECT_EQ(net.modes(), (std::vector<bool>{true, true, true, false}));
+  EXPECT_EQ(nn::Layer::changes(), before + 5);
+  EXPECT_EQ(net.layers(), (std::vector<nn::Layer*>{&net, &net.body, &net.norm, &net.head}));
+  std::vector<bool> modes;
+  for (nn::Layer* each : net.layers()) modes.push_back(each->training());
+  EXPECT_EQ(modes, (std::vector<bool>{true, true, true, false}));
 }
 
 // ---- what is trained

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,10 +40,18 @@ struct NamedVariable {
   Variable* variable;
 };
 
+// What a recorded step goes by: where it is another, the step is recorded anew.
+struct LayerState {
+  bool training = false;
+  bool ended = false;
+
+  friend bool operator==(const LayerState&, const LayerState&) = default;
+};
+
 class Layer {
  public:
-  Layer() = default;
-  virtual ~Layer() = default;
+  Layer();
+  virtual ~Layer();
   // Optimizers hold pointers to its variables.
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
@@ -60,17 +69,22 @@ class Layer {
   // Whether dropout drops and batches are normalised by their own mean, here and in its layers. A
   // new layer does not train.
   void train(bool on = true);
-  bool training() const noexcept { return training_; }
+  // A TrainingStep hears of it while it records, and only then may it throw.
+  bool training() const;
 
-  // Its own and those of its layers, in the order in which they are named.
-  std::vector<bool> modes();
-  // How often any layer's mode has changed: where that has not, no layer's modes() have.
-  static std::uint64_t mode_changes() noexcept;
+  // It and its layers, and theirs, in the order in which they are named.
+  std::vector<Layer*> layers();
+  // How often any layer has been made, has ended, was added to a Sequential or has changed its mode: where that
+  // has not, no state and no layers() are others.
+  static std::uint64_t changes() noexcept;
+
+ protected:
+  static void count_change() noexcept;
 
  private:
-  void switch_to(bool on) noexcept;
+  void switch_to(bool on);
 
-  bool training_ = false;
+  const std::shared_ptr<LayerState> state_;
 };
 
 }  // namespace ebb::nn

@@ -28,6 +28,8 @@
 
 namespace ebb::nn {
 
+class LayersUsed;
+
 struct TrainingOptions {
   // The first step with given shapes runs the loss as it is written; later ones run what it did, by
   // one call (ebb/program/record.hpp). Without, each step runs the loss.
@@ -52,6 +54,7 @@ class TrainingStep {
   TrainingStep(Layer& model, Optimizer& optimizer, Fn loss, const TrainingOptions& options = {})
       : TrainingStep(model, optimizer, with_labels(std::move(loss)), options) {}
 
+  ~TrainingStep();
   // A recording has its address.
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
@@ -68,6 +71,7 @@ class TrainingStep {
   Tensor checked_loss(const Tensor& x, const Tensor& y) const;
   bool is_recorded_so();
   void record_anew();
+  Tensor replay_or_record(const Tensor& x, const Tensor& y);
   void take_seed();
 
   Layer& model_;
@@ -80,8 +84,9 @@ class TrainingStep {
   // What a recording has in it.
   bool seeded_ = false;
   double learning_rate_ = 0;
-  std::vector<bool> modes_;
-  std::uint64_t mode_changes_ = 0;  // when the modes were last found to be these
+  std::vector<Layer*> layers_;  // of the model
+  const std::unique_ptr<LayersUsed> used_;
+  std::uint64_t changes_ = 0;  // of layers, when these were last found to be as they were
 };
 
 }  // namespace ebb::nn
