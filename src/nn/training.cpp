@@ -8,6 +8,7 @@
 #include "ebb/program/record.hpp"
 #include "nn/draws.hpp"
 #include "nn/layers_used.hpp"
+#include "ops/recorder.hpp"
 
 namespace ebb::nn {
 namespace {
@@ -60,7 +61,7 @@ Tensor TrainingStep::checked_loss(const Tensor& x, const Tensor& y) const {
 
 Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
   std::optional<DrawsOfStep> draws;
-  if (is_seeded()) draws.emplace(*seed_);
+  if (uses_seed_) draws.emplace(*seed_);
   const auto both = value_and_grad(
       [this](const Tensor& inputs, const Tensor& labels) { return checked_loss(inputs, labels); },
       optimizer_.weights());
@@ -75,7 +76,7 @@ void TrainingStep::record_anew() {
   recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, {}, options);
   recorded_without_labels_ =
       record([this](const Tensor& x) { return run(x, Tensor()); }, {}, options);
-  seeded_ = is_seeded();
+  seeded_ = uses_seed_;
   learning_rate_ = optimizer_.learning_rate();
   layers_ = model_.layers();
   used_->clear();
@@ -84,7 +85,7 @@ void TrainingStep::record_anew() {
 
 // Layers are asked only where one has changed somewhere: most steps come after none.
 bool TrainingStep::is_recorded_so() {
-  if (!recorded_ || seeded_ != is_seeded()) return false;
+  if (!recorded_ || seeded_ != uses_seed_) return false;
   if (learning_rate_ != optimizer_.learning_rate()) return false;
   const std::uint64_t changes = Layer::changes();
   if (changes == changes_) return true;
@@ -93,6 +94,7 @@ bool TrainingStep::is_recorded_so() {
   return true;
 }
 
+// A seed that somebody else records would be the same in each of the calls.
 void TrainingStep::take_seed() {
   Tensor next = scalar(next_seed_of_step());
   if (seed_ == nullptr) {
@@ -106,7 +108,8 @@ Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
   if (!x) {
     raise(ErrorKind::kInvalidArgument, "[nn::TrainingStep] no inputs were given, they are needed");
   }
-  if (is_seeded()) take_seed();
+  uses_seed_ = is_seeded() && !ops::Recorder::any_replays();
+  if (uses_seed_) take_seed();
   if (options_.record) return replay_or_record(x, y);
   Scope scope("training step");
   return scope.keep(run(x, y));

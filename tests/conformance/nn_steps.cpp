@@ -281,6 +281,29 @@ TEST_F(NnSteps, DropTheSameWhereNothingIsReplayed) {
   EXPECT_NE(values(recorded(x)), values(recorded(x)));
 }
 
+// A step that is part of a recorded function has no seed of its own: it would be the same in each call.
+TEST_F(NnSteps, DropOtherwiseInARecordedFunction) {
+  for (const bool recorded : {false, true}) {
+    nn::set_seed(41);
+    nn::Dropout dropout(0.5);
+    dropout.train();
+    Variable weight(nn::ones({1000}), "weight");
+    nn::Sgd sgd({&weight}, {.learning_rate = 0});
+    nn::TrainingStep step(dropout, sgd,
+                          [&](const Tensor& x) { return ops::sum(dropout(x * weight), {0}); },
+                          {.record = recorded});
+    const Tensor x = ops::random_normal({1000}, {.seed = 4});
+    const auto outer = record([&](const Tensor& given) { return step(given); }, {&weight});
+    for (int round = 0; round < 2; ++round) {
+      Numbers losses;
+      for (int i = 0; i < 4; ++i) losses.push_back(outer(x).item<float>());
+      for (int i = 0; i < 3; ++i) losses.push_back(step(x).item<float>());
+      std::ranges::sort(losses);
+      EXPECT_EQ(std::ranges::adjacent_find(losses), losses.end()) << recorded;
+    }
+  }
+}
+
 // ---- with and without labels
 
 TEST_F(NnSteps, OfALossWithoutLabels) {

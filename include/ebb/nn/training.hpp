@@ -81,6 +81,7 @@ class TrainingStep {
   std::function<Tensor(const Tensor&, const Tensor&)> recorded_;
   std::function<Tensor(const Tensor&)> recorded_without_labels_;
   std::unique_ptr<Variable> seed_;  // of what layers draw; none before set_seed()
+  bool uses_seed_ = false;          // in the step under way
   // What a recording has in it.
   bool seeded_ = false;
   double learning_rate_ = 0;
