@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "nn/layers_used.hpp"
@@ -52,8 +53,9 @@ Layer::~Layer() {
 
 std::vector<Variable*> Layer::weights() {
   std::vector<Variable*> all;
+  std::set<const Variable*> known;
   AllParts each_part({.variable = [&](const std::string&, Variable& variable, bool trained) {
-    if (trained) all.push_back(&variable);
+    if (trained && known.insert(&variable).second) all.push_back(&variable);
   }});
   parts(each_part);
   return all;
@@ -61,8 +63,9 @@ std::vector<Variable*> Layer::weights() {
 
 std::vector<NamedVariable> Layer::named_variables() {
   std::vector<NamedVariable> all;
+  std::set<const Variable*> known;
   AllParts each_part({.variable = [&](const std::string& name, Variable& variable, bool) {
-    all.push_back({name, &variable});
+    if (known.insert(&variable).second) all.push_back({name, &variable});
   }});
   parts(each_part);
   return all;

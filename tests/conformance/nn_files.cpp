@@ -148,6 +148,32 @@ TEST_F(NnCheckpoints, OfAFrozenBodyNameTheHeadAlone) {
                "none of the model's");
 }
 
+TEST_F(NnCheckpoints, OfTiedWeightsHaveThemOnce) {
+  struct Tied final : nn::Layer {
+    nn::Dense dense{4, 4};
+    Tensor operator()(const Tensor& x) override { return dense(ops::tanh(dense(x))); }
+    void parts(nn::Parts& parts) override {
+      parts.layer("a", dense);
+      parts.layer("b", dense);
+    }
+  } net, other;
+  nn::Adam adam(net.weights()), of_other(other.weights());
+  const auto step = [&] {
+    adam.apply(value_and_grad(
+                   [&] {
+                     return ops::mean(ops::square(net(x_)), {0, 1});
+                   },
+                   net.weights())()
+                   .gradients);
+  };
+  step();
+  nn::save(path_, net, adam);
+  static_cast<void>(nn::load(path_, other, of_other));
+  EXPECT_EQ(all_of(other, of_other), all_of(net, adam));
+  const io::SafeTensors content = io::load_safetensors(path_);
+  EXPECT_EQ(content.tensors.size(), 2u + 4u + 2u + 1u);
+}
+
 TEST_F(NnCheckpoints, NameWhatIsMissingAndWhatIsTooMuch) {
   Net net;
   nn::save(path_, net);

@@ -237,6 +237,28 @@ TEST_F(NnLayers, SequentialNamesItsLayers) {
   EXPECT_FALSE(net.add<nn::Dropout>("later", 0.5).training());
 }
 
+// Weights that two layers have are one variable: it is trained and saved once, under its first name.
+TEST_F(NnLayers, NameWhatTheyShareOnce) {
+  struct Tied final : nn::Layer {
+    nn::Dense dense{4, 4};
+    nn::BatchNorm norm{4};
+    Tensor operator()(const Tensor& x) override { return norm(dense(ops::tanh(dense(x)))); }
+    void parts(nn::Parts& parts) override {
+      parts.layer("a", dense);
+      parts.layer("norm", norm);
+      parts.layer("b", dense);
+      parts.state("mean", norm.moving_mean);
+      parts.weight("kernel", dense.kernel);
+    }
+  } net;
+  EXPECT_EQ(net.weights(), (std::vector<Variable*>{&net.dense.kernel, &net.dense.bias,
+                                                   &net.norm.gamma, &net.norm.beta}));
+  std::string names;
+  for (const nn::NamedVariable& each : net.named_variables()) names += each.name + " ";
+  EXPECT_EQ(names, "a/kernel a/bias norm/gamma norm/beta norm/moving_mean norm/moving_variance ");
+  EXPECT_EQ(net.variables().size(), 6u);
+}
+
 TEST_F(NnLayers, BeginWithTheSeedsValues) {
   const auto kernel = [] { return nn::Dense(3, 4).kernel.value().to_vector<float>(); };
   nn::set_seed(3);

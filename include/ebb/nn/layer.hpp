@@ -60,7 +60,8 @@ class Layer {
   // Names its variables and layers, in the same order each time.
   virtual void parts(Parts&) {}
 
-  // Its own and those of its layers, in the order in which they are named.
+  // Its own and those of its layers, in the order in which they are named, each once: what has several names has the
+  // first of them.
   std::vector<Variable*> weights();
   // Weights and states: what is saved.
   std::vector<Variable*> variables();
