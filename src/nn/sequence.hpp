@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ebb/base/checked.hpp"
 #include "ebb/nn/recurrent.hpp"
 #include "ebb/ops/functions.hpp"
 #include "nn/shapes.hpp"
@@ -15,7 +16,7 @@ inline std::vector<Tensor> projected(const Tensor& x, const Variable& kernel, co
   const Dims dims = sequence_dims(x, layer, kernel.value().shape().dims()[0]);
   const std::int64_t gates = bias.value().shape().dims()[0];
   const Tensor by_time = ops::transpose(x, {1, 0, 2});
-  const Tensor rows = ops::reshape(by_time, {-1, dims[2]});
+  const Tensor rows = ops::reshape(by_time, {checked_mul(dims[1], dims[0]), dims[2]});
   const Tensor all = ops::reshape(ops::fused_mat_mul(rows, kernel, {.bias = bias.value()}),
                                   {dims[1], dims[0], gates});
   std::vector<Tensor> steps;

@@ -187,11 +187,27 @@ TEST_F(NnLayers, Recurrent) {
     EXPECT_EQ(shape_of(*layer, {2, 0, 3}), (Shape{2, 0, 4}));
     expect_gradients(*layer, numbers({2, 3, 3}, 1), weighted);
   }
+  for (nn::Layer* layer : std::vector<nn::Layer*>{&lstm, &gru, &all}) {
+    EXPECT_EQ(shape_of(*layer, {0, 5, 3}).dims()[0], 0);
+  }
   const Tensor x = numbers({2, 5, 3}, 1);
   all.kernel.assign(lstm.kernel.value());
   all.recurrent_kernel.assign(lstm.recurrent_kernel.value());
   const Tensor last = ops::reshape(ops::slice(all(x), {0, 4, 0}, {2, 1, 4}), {2, 4});
   EXPECT_EQ(last.to_vector<float>(), lstm(x).to_vector<float>());
+}
+
+TEST_F(NnLayers, OfNoNumbersAtAllGoByTheirBiases) {
+  nn::Dense dense(0, 4);
+  nn::LSTM lstm(0, 4);
+  nn::GRU gru(0, 4);
+  EXPECT_EQ(shape_of(dense, {2, 5, 0}), (Shape{2, 5, 4}));
+  for (nn::Layer* layer : std::vector<nn::Layer*>{&lstm, &gru}) {
+    EXPECT_EQ(shape_of(*layer, {2, 5, 0}), (Shape{2, 4}));
+    EXPECT_EQ(shape_of(*layer, {2, 0, 0}), (Shape{2, 4}));
+  }
+  gru.bias.assign(nn::ones({12}));
+  EXPECT_GT(gru(nn::ones({1, 2, 0})).to_vector<float>()[0], 0);
 }
 
 TEST_F(NnLayers, Attention) {
