@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "ebb/base/check.hpp"
 #include "ebb/nn/optimizers.hpp"
@@ -25,14 +26,23 @@ const std::string& name_in(const std::vector<NamedVariable>& model, const Variab
 
 Optimizer::Optimizer(std::vector<Variable*> weights, double learning_rate,
                      const std::vector<Kept>& kept, const std::vector<Kept>& counters)
-    : weights_(std::move(weights)), learning_rate_(learning_rate) {
+    : weights_(std::move(weights)) {
   detail::check_are_variables(weights_, "nn::Optimizer");
+  set_learning_rate(learning_rate);
   for (const Kept& each : counters) counters_.push_back(filled({}, each.begin, each.name));
   for (const Variable* weight : weights_) {
     const Dims dims = dims_of(weight->value());
     kept_.emplace_back();
     for (const Kept& each : kept) kept_.back().push_back(filled(dims, each.begin, each.name));
   }
+}
+
+void Optimizer::set_learning_rate(double rate) {
+  if (!std::isfinite(rate)) {
+    raise(ErrorKind::kInvalidArgument,
+          "[nn::Optimizer] a learning rate of {} was given, a finite one is allowed", rate);
+  }
+  learning_rate_ = rate;
 }
 
 std::vector<Variable*> Optimizer::variables() {

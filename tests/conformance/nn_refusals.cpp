@@ -76,10 +76,19 @@ TEST_F(NnRefusals, InputsOfNorms) {
   refuses(three, "LayerNorm", "[..., 3]", {{1, 4}, {1, 1}});
 }
 
-TEST_F(NnRefusals, OptimizersOfNoVariable) {
+TEST_F(NnRefusals, OptimizersOfNoVariableAndWithoutANumberForARate) {
   Variable w(nn::ones({2}), "w");
   EXPECT_ERROR(nn::Sgd({&w, nullptr}), kInvalidArgument, "[nn::Optimizer]",
                "variable 2 of 2 is null");
+  nn::Adam adam({&w}, {.learning_rate = 0.5});
+  for (const double rate : {std::nan(""), double{INFINITY}, -double{INFINITY}}) {
+    EXPECT_ERROR(nn::Sgd({&w}, {.learning_rate = rate}), kInvalidArgument, "[nn::Optimizer]",
+                 "learning rate", "a finite one is allowed");
+    EXPECT_ERROR(nn::Adam({&w}, {.learning_rate = rate}), kInvalidArgument, "learning rate");
+    EXPECT_ERROR(adam.set_learning_rate(rate), kInvalidArgument, "[nn::Optimizer]",
+                 "learning rate");
+  }
+  EXPECT_EQ(adam.learning_rate(), 0.5);
 }
 
 TEST_F(NnRefusals, ABatchWithoutElementsHasNoMean) {

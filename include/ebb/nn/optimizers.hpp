@@ -34,8 +34,9 @@ class Optimizer {
   std::vector<NamedVariable> named_variables(Layer& model);
 
   double learning_rate() const noexcept { return learning_rate_; }
-  // A recorded step has the rate in it: TrainingStep records it again.
-  void set_learning_rate(double rate) noexcept { learning_rate_ = rate; }
+  // A recorded step has the rate in it: TrainingStep records it again. Throws Error(kInvalidArgument), as making an
+  // optimizer does, where the rate is infinite or no number.
+  void set_learning_rate(double rate);
 
  protected:
   struct Kept {
@@ -54,7 +55,7 @@ class Optimizer {
   std::vector<Tensor> operands(std::span<const Tensor> gradients) const;
 
   const std::vector<Variable*> weights_;
-  double learning_rate_;
+  double learning_rate_ = 0;
   std::vector<std::unique_ptr<Variable>> counters_;
   std::vector<std::vector<std::unique_ptr<Variable>>> kept_;  // by weight
 };
