@@ -62,12 +62,17 @@ Tensor TrainingStep::checked_loss(const Tensor& x, const Tensor& y) const {
 Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
   std::optional<DrawsOfStep> draws;
   if (uses_seed_) draws.emplace(*seed_);
-  const auto both = value_and_grad(
-      [this](const Tensor& inputs, const Tensor& labels) { return checked_loss(inputs, labels); },
-      optimizer_.weights());
-  ValueAndVariableGradients made = both(x, y);
-  optimizer_.apply(made.gradients);
-  return std::move(made.value);
+  const Tensor inputs = x, labels = y;  // not the variables whose values they may be
+  detail::WatchingTape tape(optimizer_.weights());
+  Tensor loss = checked_loss(inputs, labels);
+  std::vector<Tensor> ways = tape.ways_from(loss);
+  if (!ways.empty() && std::ranges::none_of(ways, [](const Tensor& each) { return bool(each); })) {
+    raise(
+        ErrorKind::kInvalidArgument,
+        "[nn::TrainingStep] the loss depends on none of the weights that the optimizer was given");
+  }
+  optimizer_.apply(tape.with_zeros(std::move(ways)));
+  return loss;
 }
 
 // Variables need no names: those that a step uses are followed.

@@ -5,6 +5,7 @@
 
 #include "ebb/ebb.hpp"
 #include "support/audited.hpp"
+#include "support/expect_error.hpp"
 #include "support/test_device.hpp"
 
 namespace ebb::test {
@@ -102,6 +103,12 @@ TEST_F(NnStepsOutside, OfAnInputThatIsTheVariableThatIsTrained) {
     nn::Dense net(4, 4);
     Variable image(x_, "image");
     nn::Sgd sgd({&image});
+    nn::TrainingStep by_input(net, sgd,
+                              [&](const Tensor& x) {
+                                return ops::mean(ops::square(net(x)), {0, 1});
+                              },
+                              {.record = recorded});
+    EXPECT_ERROR(by_input(image), kInvalidArgument, "[nn::TrainingStep]", "none of the weights");
     nn::TrainingStep step(net, sgd,
                           [&](const Tensor&) {
                             return ops::mean(ops::square(net(image)), {0, 1});
@@ -110,6 +117,22 @@ TEST_F(NnStepsOutside, OfAnInputThatIsTheVariableThatIsTrained) {
     const float first_loss = step(image).item<float>();
     for (int i = 0; i < 5; ++i) static_cast<void>(step(image));
     EXPECT_LT(step(image).item<float>(), first_loss) << recorded;
+  }
+}
+
+TEST_F(NnStepsOutside, RefuseAnOptimizerOfWeightsThatTheLossDoesNotUse) {
+  nn::Dense net(4, 3), other(4, 3);
+  const auto loss_of = [](nn::Dense& model) {
+    return [&](const Tensor& x, const Tensor& y) { return nn::mean_squared_error(model(x), y); };
+  };
+  nn::Sgd sgd(other.weights()), none(std::vector<Variable*>{});
+  for (const bool recorded : {false, true}) {
+    nn::TrainingStep step(net, sgd, loss_of(net), {.record = recorded});
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_ERROR(step(x_, y_), kInvalidArgument, "[nn::TrainingStep]", "none of the weights");
+    }
+    nn::TrainingStep of_none(net, none, loss_of(net), {.record = recorded});
+    for (int i = 0; i < 2; ++i) static_cast<void>(of_none(x_, y_));
   }
 }
 

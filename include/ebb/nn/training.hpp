@@ -61,7 +61,8 @@ class TrainingStep {
 
   // A loss that is asked without labels gets a tensor that is none for them.
   Tensor operator()(const Tensor& x) { return (*this)(x, Tensor()); }
-  // The loss before the update. All weights get their next values or, where it throws, none; states
+  // The loss before the update. Throws Error(kInvalidArgument) where there are no gradients of it by any of the
+  // optimizer's weights. All weights get their next values or, where it throws, none; states
   // (running means) may have been followed by then in a step that is not recorded.
   Tensor operator()(const Tensor& x, const Tensor& y);
 
