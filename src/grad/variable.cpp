@@ -14,6 +14,10 @@ Tensor of_no_scope(Tensor value) {
   return value;
 }
 
+std::string described(const std::string& name) {
+  return name.empty() ? "a variable without a name" : "\"" + name + "\"";
+}
+
 }  // namespace
 
 namespace detail {
@@ -85,9 +89,9 @@ const Tensor& Variable::value() const {
 
 void Variable::assign(Tensor value) {
   if (value.shape() != value_.shape() || value.dtype() != value_.dtype()) {
-    raise(ErrorKind::kInvalidArgument, "[variable] {} {} was given to \"{}\", it is {} {}",
-          name_of(value.dtype()), value.shape().to_string(), name_, name_of(value_.dtype()),
-          value_.shape().to_string());
+    raise(ErrorKind::kInvalidArgument, "[variable] {} {} was given to {}, it is {} {}",
+          name_of(value.dtype()), value.shape().to_string(), described(name_),
+          name_of(value_.dtype()), value_.shape().to_string());
   }
   if (listener != nullptr) listener->tell_used(*this);
   value_ = of_no_scope(std::move(value));

@@ -30,6 +30,7 @@ BatchNorm::BatchNorm(std::int64_t channels, const BatchNormOptions& options)
 Tensor BatchNorm::operator()(const Tensor& x) {
   const Dims dims = row_dims(x, "BatchNorm", channels_);
   if (dims.size() < 2) refuse_input("BatchNorm", x, fmt::format("[batch, ..., {}]", channels_));
+  if (x.dtype() != DType::kFloat32) refuse_dtype("BatchNorm", x, "float32");
   Tensor mean = moving_mean.value(), variance = moving_variance.value();
   if (training()) {
     if (std::ranges::find(dims, 0) != dims.end()) {

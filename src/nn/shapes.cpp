@@ -28,6 +28,11 @@ void refuse_input(std::string_view layer, const Tensor& x, std::string_view allo
         x.shape().to_string(), allowed);
 }
 
+void refuse_dtype(std::string_view layer, const Tensor& x, std::string_view allowed) {
+  raise(ErrorKind::kInvalidArgument, "[nn::{}] an input of {} was given, {} is allowed", layer,
+        name_of(x.dtype()), allowed);
+}
+
 Dims image_dims(const Tensor& x, std::string_view layer, std::int64_t channels) {
   return named_dims(x, layer, 4, "batch, height, width", channels);
 }

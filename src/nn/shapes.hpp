@@ -18,6 +18,7 @@ Dims sequence_dims(const Tensor& x, std::string_view layer, std::int64_t width);
 // Any axes, and `width` after them.
 Dims row_dims(const Tensor& x, std::string_view layer, std::int64_t width);
 [[noreturn]] void refuse_input(std::string_view layer, const Tensor& x, std::string_view allowed);
+[[noreturn]] void refuse_dtype(std::string_view layer, const Tensor& x, std::string_view allowed);
 
 // Two numbers, each 1 or more.
 void check_window(const Dims& numbers, std::string_view what, std::string_view layer);

@@ -76,6 +76,27 @@ TEST_F(NnRefusals, InputsOfNorms) {
   refuses(three, "LayerNorm", "[..., 3]", {{1, 4}, {1, 1}});
 }
 
+TEST_F(NnRefusals, InputsOfOtherDTypes) {
+  const std::string allowed = "float32 is allowed";
+  for (const bool trains : {false, true}) {
+    nn::BatchNorm norm(2);
+    norm.train(trains);
+    for (const DType dtype : {DType::kFloat64, DType::kFloat16, DType::kInt32}) {
+      const Tensor x = ops::cast(nn::ones({3, 2}), dtype);
+      EXPECT_ERROR(norm(x), kInvalidArgument, "[nn::BatchNorm]",
+                   "an input of " + std::string(name_of(dtype)), allowed);
+    }
+  }
+}
+
+TEST_F(NnRefusals, VariablesOfOtherShapes) {
+  Variable named(nn::ones({2}), "scale"), unnamed(nn::ones({2}));
+  EXPECT_ERROR(named.assign(nn::ones({3})), kInvalidArgument,
+               "[variable] float32 [3] was given to \"scale\", it is float32 [2]");
+  EXPECT_ERROR(unnamed.assign(nn::ones({3})), kInvalidArgument,
+               "[variable] float32 [3] was given to a variable without a name, it is float32 [2]");
+}
+
 TEST_F(NnRefusals, OptimizersOfNoVariableAndWithoutANumberForARate) {
   Variable w(nn::ones({2}), "w");
   EXPECT_ERROR(nn::Sgd({&w, nullptr}), kInvalidArgument, "[nn::Optimizer]",
