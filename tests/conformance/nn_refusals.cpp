@@ -87,6 +87,24 @@ TEST_F(NnRefusals, InputsOfOtherDTypes) {
                    "an input of " + std::string(name_of(dtype)), allowed);
     }
   }
+  nn::Embedding embedding(3, 2);
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBool}) {
+    EXPECT_ERROR(embedding(ops::cast(nn::ones({2}), dtype)), kInvalidArgument, "[nn::Embedding]",
+                 "an input of " + std::string(name_of(dtype)), "int32, int64, uint8 or int8");
+  }
+}
+
+// As int32 they would be the first rows.
+TEST_F(NnRefusals, IdsThatNameNoRow) {
+  if (session_.device().link() != nullptr) GTEST_SKIP() << "a GPU would have to wait for that";
+  nn::Embedding embedding(3, 2);
+  constexpr std::int64_t kBeyond = std::int64_t{1} << 32;
+  for (const std::int64_t id : {kBeyond, kBeyond + 1, 2 - kBeyond, INT64_MIN, INT64_MAX,
+                                std::int64_t{3}, std::int64_t{-1}}) {
+    EXPECT_ERROR(embedding(tensor({id}, {1})), kInvalidArgument, "not in [0, 2]");
+  }
+  EXPECT_EQ(embedding(tensor({std::int64_t{2}, std::int64_t{0}}, {2})).to_vector<float>(),
+            embedding(tensor({2, 0}, {2})).to_vector<float>());
 }
 
 TEST_F(NnRefusals, VariablesOfOtherShapes) {

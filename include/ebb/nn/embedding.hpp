@@ -1,4 +1,5 @@
-// A row of numbers for each of `count` things, looked up by whole numbers: [8,20] -> [8,20,width].
+// A row of numbers for each of `count` things, looked up by whole numbers: [8,20] -> [8,20,width]. Numbers of another
+// dtype are refused, and ones that name no row are an error.
 #pragma once
 
 #include "ebb/nn/initial.hpp"
