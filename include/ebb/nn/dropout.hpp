@@ -1,5 +1,5 @@
 // While it trains, sets this share of the numbers to 0, others each time, and scales the rest up so
-// that sums stay about what they were.
+// that sums stay about what they were. It multiplies: an infinite number that is dropped is NaN.
 #pragma once
 
 #include "ebb/nn/layer.hpp"
