@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ebb/ops/operators.hpp"
+#include "nn/shapes.hpp"
 
 namespace ebb::nn {
 namespace {
@@ -28,15 +29,6 @@ void check_alike(const Tensor& a, const Tensor& b, std::string_view loss) {
         loss, a.shape().to_string(), b.shape().to_string());
 }
 
-// As int32, which operations take; what is beyond that becomes its ends, which are no class either.
-Tensor narrowed(const Tensor& labels) {
-  using Limits = std::numeric_limits<std::int32_t>;
-  if (labels.dtype() == DType::kInt32) return labels;
-  const bool wide = labels.dtype() == DType::kInt64;
-  return ops::cast(wide ? ops::clip_by_value(labels, Limits::min(), Limits::max()) : labels,
-                   DType::kInt32);
-}
-
 // One for each row of the logits.
 Tensor numbers_of(const Tensor& logits, const Tensor& labels, std::string_view loss) {
   const Shape shape = logits.shape();
@@ -46,7 +38,7 @@ Tensor numbers_of(const Tensor& logits, const Tensor& labels, std::string_view l
           "allowed",
           loss, shape.to_string(), labels.shape().to_string());
   }
-  return narrowed(labels);
+  return as_int32(labels);
 }
 
 // A gather refuses numbers that are none of the classes, and takes no other logit into account. On a GPU

@@ -1,7 +1,10 @@
 #include "nn/shapes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
+
+#include "ebb/ops/functions.hpp"
 
 namespace ebb::nn {
 namespace {
@@ -47,6 +50,14 @@ Dims row_dims(const Tensor& x, std::string_view layer, std::int64_t width) {
     refuse_input(layer, x, fmt::format("[..., {}]", width));
   }
   return dims;
+}
+
+Tensor as_int32(const Tensor& numbers) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  if (numbers.dtype() == DType::kInt32) return numbers;
+  const bool wide = numbers.dtype() == DType::kInt64;
+  return ops::cast(wide ? ops::clip_by_value(numbers, Limits::min(), Limits::max()) : numbers,
+                   DType::kInt32);
 }
 
 void check_window(const Dims& numbers, std::string_view what, std::string_view layer) {

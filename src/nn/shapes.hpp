@@ -20,6 +20,9 @@ Dims row_dims(const Tensor& x, std::string_view layer, std::int64_t width);
 [[noreturn]] void refuse_input(std::string_view layer, const Tensor& x, std::string_view allowed);
 [[noreturn]] void refuse_dtype(std::string_view layer, const Tensor& x, std::string_view allowed);
 
+// Whole numbers as operations take them: what is beyond int32 becomes its ends, which name nothing either.
+Tensor as_int32(const Tensor& numbers);
+
 // Two numbers, each 1 or more.
 void check_window(const Dims& numbers, std::string_view what, std::string_view layer);
 
