@@ -62,7 +62,9 @@ Variable::Variable(Variable&& other) noexcept
     : value_(std::move(other.value_)),
       name_(std::move(other.name_)),
       place_(std::move(other.place_)) {
-  if (place_ != nullptr) place_->variable = this;
+  if (place_ == nullptr) return;
+  place_->variable = this;
+  ++place_->changes;
 }
 
 Variable& Variable::operator=(const Variable& other) {
@@ -75,6 +77,9 @@ Variable& Variable::operator=(const Variable& other) {
   }
   std::swap(value_, copy.value_);
   std::swap(name_, copy.name_);
+  const bool is_alike =
+      copy.value_ && copy.value_.shape() == value_.shape() && copy.value_.dtype() == value_.dtype();
+  if (!is_alike) ++place_->changes;
   return *this;
 }
 

@@ -68,9 +68,11 @@ void DraftBody::input(Handle tensor) {
   ++plan_.inputs;
 }
 
-void DraftBody::variable(Handle tensor) {
+bool DraftBody::variable(Handle tensor) {
+  const Slot known = find(tensor, resolved(tensor, "program_variable"));
   input(tensor);
   ++options_.variables;
+  return known == kNoSlot || origins_[known] != Origin::kConstant;
 }
 
 void DraftBody::constant(Handle tensor) {

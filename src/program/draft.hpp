@@ -26,7 +26,7 @@ class DraftBody final : public ops::Recorder {
   DraftBody& operator=(const DraftBody&) = delete;
 
   void input(Handle tensor);
-  void variable(Handle tensor);
+  bool variable(Handle tensor);
   void constant(Handle tensor);
   void replaces(Handle tensor);
   Plan finish(std::span<const Handle> outputs);

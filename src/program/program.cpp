@@ -69,7 +69,7 @@ ProgramDraft::ProgramDraft(const Context& context, std::span<const Handle> input
 ProgramDraft::~ProgramDraft() = default;
 
 void ProgramDraft::input(Handle tensor) { body_->input(tensor); }
-void ProgramDraft::variable(Handle tensor) { body_->variable(tensor); }
+bool ProgramDraft::variable(Handle tensor) { return body_->variable(tensor); }
 void ProgramDraft::constant(Handle tensor) { body_->constant(tensor); }
 void ProgramDraft::replaces(Handle tensor) { body_->replaces(tensor); }
 bool ProgramDraft::of_this_thread() const noexcept { return body_->of_this_thread(); }

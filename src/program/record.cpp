@@ -1,6 +1,7 @@
 #include "ebb/program/record.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "grad/variable_listener.hpp"
 #include "ops/recorder.hpp"
@@ -60,6 +61,18 @@ std::vector<Tensor> told_apart(std::span<const Place> variables, std::span<const
   return apart;
 }
 
+bool are_apart(std::span<const Place> variables, std::span<const Tensor> tensors) {
+  Memory memory;
+  const auto takes = [&memory](const Tensor& tensor) {
+    const bool is_taken = memory.is_taken(tensor);
+    memory.take(tensor);
+    return !is_taken;
+  };
+  return std::ranges::all_of(variables,
+                             [&](const Place& each) { return takes(each->variable->value()); }) &&
+         std::ranges::all_of(tensors, takes);
+}
+
 std::vector<Handle> handles_of(std::span<const Tensor> inputs, std::span<const Place> variables) {
   std::vector<Handle> handles;
   for (const Tensor& each : inputs) handles.push_back(each.handle());
@@ -73,33 +86,41 @@ class Following final : public VariableListener {
   struct Followed {
     Place place;
     Handle before;
+    std::uint64_t changes;
   };
 
   // The draft knows those that are named.
   Following(ProgramDraft& draft, ContextId context, std::span<const Place> named)
       : draft_(draft), context_(context) {
     for (const Place& each : named) {
-      followed_.push_back({each, value_of(*each->variable).handle()});
+      followed_.push_back({each, value_of(*each->variable).handle(), each->changes});
     }
   }
 
   // In the order of the program's inputs.
   const std::vector<Followed>& followed() const noexcept { return followed_; }
-  // The function made one that is still there, or ended one: its next call is another one than this was.
+  // Its next call is another one than this was, or does what no program does: the function made a variable that is still
+  // there, ended, moved or reshaped one, or used one that cannot be followed.
   bool happens_once() const noexcept {
-    return std::ranges::any_of(own_, [](const Place& each) { return each->variable != nullptr; }) ||
-           std::ranges::any_of(
-               followed_, [](const Followed& each) { return each.place->variable == nullptr; });
+    return goes_past_ ||
+           std::ranges::any_of(own_, [](const Place& each) { return each->variable != nullptr; }) ||
+           std::ranges::any_of(followed_, [](const Followed& each) {
+             return each.place->variable == nullptr || each.place->changes != each.changes;
+           });
   }
 
  private:
   void used(const Variable& variable) override {
     const Place& place = place_of(variable);
     const Tensor& value = value_of(variable);
-    if (!value || value.context().id() != context_ || knows(place)) return;
+    if (!value || knows(place)) return;
+    if (value.context().id() != context_) {
+      goes_past_ = true;
+      return;
+    }
     followed_.reserve(followed_.size() + 1);  // arithmetic: of variables in memory
-    draft_.variable(value.handle());
-    followed_.push_back({place, value.handle()});
+    if (!draft_.variable(value.handle())) goes_past_ = true;
+    followed_.push_back({place, value.handle(), place->changes});
   }
   void made(const Variable& variable) override { own_.push_back(place_of(variable)); }
 
@@ -112,6 +133,7 @@ class Following final : public VariableListener {
   const ContextId context_;
   std::vector<Followed> followed_;
   std::vector<Place> own_;  // what the function makes for itself
+  bool goes_past_ = false;
 };
 
 }  // namespace
@@ -155,10 +177,13 @@ RecordedInfo Recorded::info() const noexcept {
   return info;
 }
 
-// The function would use others now.
-bool Recorded::has_ended_variables(const Run& run) noexcept {
-  return std::ranges::any_of(run.variables,
-                             [](const Place& each) { return each->variable == nullptr; });
+// The function would use others now, or other shapes of the same ones.
+bool Recorded::has_other_variables(const Run& run) noexcept {
+  for (std::size_t i = 0; i < run.variables.size(); ++i) {
+    const VariablePlace& place = *run.variables[i];
+    if (place.variable == nullptr || place.changes != run.changes[i]) return true;
+  }
+  return false;
 }
 
 bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
@@ -167,15 +192,18 @@ bool Recorded::fits(const Run& run, std::span<const Tensor> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dtype() != run.dtypes[i] || inputs[i].shape() != run.shapes[i]) return false;
   }
-  return !has_ended_variables(run);
+  return !has_other_variables(run);
 }
 
 // Tensors that are declared are other ones in a later call, also where they have the same values in memory
 // that they share now. The draft goes by their names; a tape in the function may go by memory, so they get
-// memory of their own. Where somebody listens already, variables are known to it as they are.
+// memory of their own. Where somebody listens already, they are known to it as they are: nothing is recorded then of what
+// shares memory.
 std::vector<Tensor> Recorded::first(std::span<const Tensor> inputs, const Function& function) {
-  std::erase_if(runs_, has_ended_variables);
-  if (ops::recorder != nullptr) return note(inputs, function);
+  std::erase_if(runs_, has_other_variables);
+  if (ops::recorder != nullptr) {
+    return are_apart(named_, inputs) ? note(inputs, function) : function(inputs);
+  }
   return note(told_apart(named_, inputs), function);
 }
 
@@ -191,30 +219,39 @@ std::vector<Tensor> Recorded::note(std::span<const Tensor> inputs, const Functio
   std::vector<Tensor> made = function(inputs);
   check_are_tensors(made, "result");
   if (following.happens_once()) return made;
-  std::vector<Handle> outputs;
-  for (const Tensor& each : made) outputs.push_back(each.handle());
-  Variables variables, assigned;
-  for (const auto& [place, before] : following.followed()) {
-    const Handle now = VariableListener::value_of(*place->variable).handle();
-    variables.push_back(place);
-    if (now == before) continue;
-    draft.replaces(before);
-    assigned.push_back(place);
-    outputs.push_back(now);
+  // The call is done, all of it, also where there is no memory to keep what it did.
+  try {
+    std::vector<Handle> outputs;
+    for (const Tensor& each : made) outputs.push_back(each.handle());
+    Variables variables, assigned;
+    std::vector<std::uint64_t> changes;
+    for (const auto& [place, before, changed] : following.followed()) {
+      const Handle now = VariableListener::value_of(*place->variable).handle();
+      variables.push_back(place);
+      changes.push_back(changed);
+      if (now == before) continue;
+      draft.replaces(before);
+      assigned.push_back(place);
+      outputs.push_back(now);
+    }
+    Run run{.context = context.id(),
+            .dtypes = {},
+            .shapes = {},
+            .program = draft.finish(outputs),
+            .variables = std::move(variables),
+            .changes = std::move(changes),
+            .assigned = std::move(assigned)};
+    for (const Tensor& each : inputs) {
+      run.dtypes.push_back(each.dtype());
+      run.shapes.push_back(each.shape());
+    }
+    if (runs_.size() >= std::max<std::size_t>(options_.cache, 1)) runs_.erase(runs_.begin());
+    runs_.push_back(std::move(run));
+    ++counts_.recorded;
+  } catch (const std::bad_alloc&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kOutOfMemory) throw;
   }
-  Run run{.context = context.id(),
-          .dtypes = {},
-          .shapes = {},
-          .program = draft.finish(outputs),
-          .variables = std::move(variables),
-          .assigned = std::move(assigned)};
-  for (const Tensor& each : inputs) {
-    run.dtypes.push_back(each.dtype());
-    run.shapes.push_back(each.shape());
-  }
-  if (runs_.size() >= std::max<std::size_t>(options_.cache, 1)) runs_.erase(runs_.begin());
-  runs_.push_back(std::move(run));
-  ++counts_.recorded;
   return made;
 }
 

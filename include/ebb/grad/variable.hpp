@@ -5,6 +5,7 @@
 //   w.assign(w - gradient * 0.1);
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,8 @@ namespace detail {
 // Where a variable is, for those who come back to it: it may move, or end.
 struct VariablePlace {
   Variable* variable = nullptr;  // null: it has ended
+  // How often it has moved, when somebody else may be where it was, or has got another shape or dtype.
+  std::uint64_t changes = 0;
 };
 
 // Throws Error(kInvalidArgument) where one is null.

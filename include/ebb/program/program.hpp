@@ -119,8 +119,9 @@ class [[nodiscard]] ProgramDraft {
 
   // One more input, that is not there from the start.
   void input(Handle tensor);
-  // And one that is a variable (ProgramOptions::variables). No input() comes after it.
-  void variable(Handle tensor);
+  // And one that is a variable (ProgramOptions::variables). No input() comes after it. False: it was used before, as a
+  // tensor that nobody had declared, and is a constant there.
+  bool variable(Handle tensor);
   // A tensor whose values are the same in each run; the program keeps it.
   void constant(Handle tensor);
   // After each run the caller replaces what it gives in the place of this tensor, by its name while recording, by an

@@ -14,7 +14,8 @@
 // The first call with given dtypes and shapes runs the function; later ones run what it did: C++
 // code in it is not run again, and it must not look at values that may be others then. Results are new tensors.
 // Variables that it uses or assigns to are followed: a call goes by the values that they have then. Where one of them has
-// ended, the function is recorded anew, and a call in which it makes variables that outlive the call is not recorded. Other
+// ended or moved, or has another shape, the function is recorded anew. Not recorded are calls in which it makes variables that
+// outlive the call, gives one another shape, or uses one of another context, or whose value it has used as a tensor before. Other
 // tensors that it uses are held, as they are, as long as the function lives, values of variables that were taken before the
 // call among them.
 //
@@ -67,12 +68,13 @@ class Recorded {
     std::vector<DType> dtypes;
     std::vector<Shape> shapes;
     Program program;
-    Variables variables;  // the named ones, then others that the function used
+    Variables variables;                 // the named ones, then others that the function used
+    std::vector<std::uint64_t> changes;  // of these, when it was recorded
     Variables assigned;
   };
 
   void check_named() const;
-  static bool has_ended_variables(const Run& run) noexcept;
+  static bool has_other_variables(const Run& run) noexcept;
   bool fits(const Run& run, std::span<const Tensor> inputs) const;
   std::vector<Tensor> first(std::span<const Tensor> inputs, const Function& function);
   std::vector<Tensor> note(std::span<const Tensor> inputs, const Function& function);
@@ -97,10 +99,11 @@ class RecordedFunction {
   auto operator()(const Arguments&... arguments) const {
     using Result = decltype(body_->fn(static_cast<const Tensor&>(arguments)...));
     const std::array<Tensor, sizeof...(arguments)> inputs{static_cast<const Tensor&>(arguments)...};
-    const auto function = [this](std::span<const Tensor> given) {
-      return called<Result>(given, std::make_index_sequence<sizeof...(Arguments)>());
+    const std::shared_ptr<Body> body = body_;  // the function may replace or end this one
+    const auto function = [&fn = body->fn](std::span<const Tensor> given) {
+      return called<Result>(fn, given, std::make_index_sequence<sizeof...(Arguments)>());
     };
-    std::vector<Tensor> made = body_->recorded(inputs, std::cref(function));
+    std::vector<Tensor> made = body->recorded(inputs, std::cref(function));
     if constexpr (std::is_same_v<Result, Tensor>) {
       return std::move(made[0]);
     } else {
@@ -117,13 +120,14 @@ class RecordedFunction {
   };
 
   template <typename Result, std::size_t... kAt>
-  std::vector<Tensor> called(std::span<const Tensor> given, std::index_sequence<kAt...>) const {
+  static std::vector<Tensor> called(Fn& fn, std::span<const Tensor> given,
+                                    std::index_sequence<kAt...>) {
     if constexpr (std::is_same_v<Result, Tensor>) {
       std::vector<Tensor> made;
-      made.push_back(body_->fn(given[kAt]...));
+      made.push_back(fn(given[kAt]...));
       return made;
     } else {
-      return body_->fn(given[kAt]...);
+      return fn(given[kAt]...);
     }
   }
 
