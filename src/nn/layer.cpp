@@ -44,11 +44,12 @@ class AllParts final : public Parts {
 
 }  // namespace
 
-Layer::Layer() : state_(std::make_shared<LayerState>()) { count_change(); }
+Layer::Layer()
+    : state_(std::make_shared<LayerState>(LayerState{.serial = LayersUsed::count_change()})) {}
 
 Layer::~Layer() {
   state_->ended = true;
-  count_change();
+  LayersUsed::count_change();
 }
 
 std::vector<Variable*> Layer::weights() {
@@ -97,10 +98,16 @@ void Layer::switch_to(bool on) {
   if (state_->training == on) return;
   LayersUsed::tell(state_);
   state_->training = on;
-  count_change();
+  LayersUsed::count_change();
 }
 
-void Layer::count_change() noexcept { changes_of_layers.fetch_add(1, std::memory_order_relaxed); }
+void Layer::tell_of_parts() const { LayersUsed::tell(state_); }
+
+void Layer::count_part() {
+  LayersUsed::tell(state_);
+  ++state_->parts;  // arithmetic: of layers in memory
+  LayersUsed::count_change();
+}
 
 std::uint64_t Layer::changes() noexcept {
   return changes_of_layers.load(std::memory_order_relaxed);
@@ -110,21 +117,30 @@ std::uint64_t Layer::changes() noexcept {
 
 namespace {
 
-constinit thread_local LayersUsed* listener = nullptr;
+constinit thread_local LayersUsed::Hearing* listener = nullptr;
 
 }  // namespace
 
-LayersUsed::Hearing::Hearing(LayersUsed& used) noexcept : outer_(std::exchange(listener, &used)) {
-  used.outer_ = outer_;
+LayersUsed::Hearing::Hearing(LayersUsed& used) noexcept
+    : used_(used), outer_(std::exchange(listener, this)), begin_(Layer::changes()) {}
+
+LayersUsed::Hearing::~Hearing() {
+  listener = outer_;
+  std::erase_if(used_.used_, [this](const Used& each) {
+    return each.state->ended && each.state->serial >= begin_;
+  });
 }
 
-LayersUsed::Hearing::~Hearing() { listener = outer_; }
-
 void LayersUsed::tell(const std::shared_ptr<LayerState>& state) {
-  for (LayersUsed* each = listener; each != nullptr; each = each->outer_) {
-    if (std::ranges::find(each->used_, state, &Used::state) != each->used_.end()) continue;
-    each->used_.push_back({state, *state});
+  for (const Hearing* each = listener; each != nullptr; each = each->outer_) {
+    std::vector<Used>& used = each->used_.used_;
+    if (std::ranges::find(used, state, &Used::state) != used.end()) continue;
+    used.push_back({state, *state});
   }
+}
+
+std::uint64_t LayersUsed::count_change() noexcept {
+  return changes_of_layers.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool LayersUsed::are_as_they_were() const noexcept {

@@ -1,7 +1,8 @@
-// The layers whose mode a step asks for or changes, and their state before it: a recording goes by it. Steps may be in one
-// another: each hears what those inside of it use.
+// The layers and optimizers that a step asks for what may change, or changes, and their state before it: a recording goes
+// by it. Steps may be in one another: each hears what those inside of it use.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace ebb::nn {
 
 class LayersUsed {
  public:
-  // On this thread, while it lives.
+  // On this thread, while it lives. What was made meanwhile and has ended by then is forgotten: the step makes it anew.
   class Hearing {
    public:
     explicit Hearing(LayersUsed& used) noexcept;
@@ -20,14 +21,19 @@ class LayersUsed {
     Hearing& operator=(const Hearing&) = delete;
 
    private:
-    LayersUsed* const outer_;
+    friend class LayersUsed;
+    LayersUsed& used_;
+    Hearing* const outer_;
+    const std::uint64_t begin_;  // of changes
   };
 
   bool are_as_they_were() const noexcept;
   void clear() noexcept { used_.clear(); }
 
-  // A layer's state is about to be given out or changed.
+  // A state is about to be given out or changed.
   static void tell(const std::shared_ptr<LayerState>& state);
+  // Of any of them. Returns how many there were before.
+  static std::uint64_t count_change() noexcept;
 
  private:
   struct Used {
@@ -36,7 +42,6 @@ class LayersUsed {
   };
 
   std::vector<Used> used_;
-  LayersUsed* outer_ = nullptr;
 };
 
 }  // namespace ebb::nn

@@ -4,6 +4,7 @@
 #include "ebb/base/check.hpp"
 #include "ebb/nn/optimizers.hpp"
 #include "ebb/ops/functions/creation.hpp"
+#include "nn/layers_used.hpp"
 #include "nn/shapes.hpp"
 
 namespace ebb::nn {
@@ -26,7 +27,8 @@ const std::string& name_in(const std::vector<NamedVariable>& model, const Variab
 
 Optimizer::Optimizer(std::vector<Variable*> weights, double learning_rate,
                      const std::vector<Kept>& kept, const std::vector<Kept>& counters)
-    : weights_(std::move(weights)) {
+    : weights_(std::move(weights)),
+      state_(std::make_shared<LayerState>(LayerState{.serial = LayersUsed::count_change()})) {
   detail::check_are_variables(weights_, "nn::Optimizer");
   set_learning_rate(learning_rate);
   for (const Kept& each : counters) counters_.push_back(filled({}, each.begin, each.name));
@@ -37,12 +39,25 @@ Optimizer::Optimizer(std::vector<Variable*> weights, double learning_rate,
   }
 }
 
+Optimizer::~Optimizer() {
+  state_->ended = true;
+  LayersUsed::count_change();
+}
+
 void Optimizer::set_learning_rate(double rate) {
   if (!std::isfinite(rate)) {
     raise(ErrorKind::kInvalidArgument,
           "[nn::Optimizer] a learning rate of {} was given, a finite one is allowed", rate);
   }
-  learning_rate_ = rate;
+  if (state_->learning_rate == rate) return;
+  LayersUsed::tell(state_);
+  state_->learning_rate = rate;
+  LayersUsed::count_change();
+}
+
+double Optimizer::learning_rate() const {
+  LayersUsed::tell(state_);
+  return state_->learning_rate;
 }
 
 std::vector<Variable*> Optimizer::variables() {

@@ -19,10 +19,11 @@ void Sequential::add_layer(std::string name, std::unique_ptr<Layer> layer) {
   }
   layer->train(training());
   layers_.emplace_back(std::move(name), std::move(layer));
-  count_change();
+  count_part();
 }
 
 Tensor Sequential::operator()(const Tensor& x) {
+  tell_of_parts();
   Tensor y = x;
   for (const auto& each : layers_) y = (*each.second)(y);
   return y;

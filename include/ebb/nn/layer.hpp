@@ -40,10 +40,13 @@ struct NamedVariable {
   Variable* variable;
 };
 
-// What a recorded step goes by: where it is another, the step is recorded anew.
+// What a recorded step goes by, of a layer or an optimizer: where it is another, the step is recorded anew.
 struct LayerState {
+  std::uint64_t serial = 0;  // no other has it, also after its end; later ones have higher ones
   bool training = false;
   bool ended = false;
+  std::uint64_t parts = 0;  // how often it has got one
+  double learning_rate = 0;
 
   friend bool operator==(const LayerState&, const LayerState&) = default;
 };
@@ -75,12 +78,17 @@ class Layer {
 
   // It and its layers, and theirs, in the order in which they are named.
   std::vector<Layer*> layers();
-  // How often any layer has been made, has ended, was added to a Sequential or has changed its mode: where that
-  // has not, no state and no layers() are others.
+  // No other layer has it, also where it is at the address of one that has ended.
+  std::uint64_t serial() const noexcept { return state_->serial; }
+  // How often any layer has been made, has ended, was added to a Sequential or has changed its mode, or any optimizer
+  // has got another rate: where that has not, no state and no layers() are others.
   static std::uint64_t changes() noexcept;
 
  protected:
-  static void count_change() noexcept;
+  // Its layers are about to be called: a TrainingStep hears of it while it records.
+  void tell_of_parts() const;
+  // There is one more.
+  void count_part();
 
  private:
   void switch_to(bool on);

@@ -18,7 +18,7 @@ namespace ebb::nn {
 
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
@@ -33,7 +33,8 @@ class Optimizer {
   // Error(kInvalidArgument) where a weight is none of the model's.
   std::vector<NamedVariable> named_variables(Layer& model);
 
-  double learning_rate() const noexcept { return learning_rate_; }
+  // A TrainingStep hears of it while it records, and only then may it throw.
+  double learning_rate() const;
   // A recorded step has the rate in it: TrainingStep records it again. Throws Error(kInvalidArgument), as making an
   // optimizer does, where the rate is infinite or no number.
   void set_learning_rate(double rate);
@@ -55,7 +56,7 @@ class Optimizer {
   std::vector<Tensor> operands(std::span<const Tensor> gradients) const;
 
   const std::vector<Variable*> weights_;
-  double learning_rate_ = 0;
+  const std::shared_ptr<LayerState> state_;
   std::vector<std::unique_ptr<Variable>> counters_;
   std::vector<std::vector<std::unique_ptr<Variable>>> kept_;  // by weight
 };
