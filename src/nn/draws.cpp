@@ -49,6 +49,8 @@ DrawsOfStep::~DrawsOfStep() {
   drawn_in_step = outer_drawn_;
 }
 
+bool step_draws() noexcept { return seed_of_step != nullptr; }
+
 Tensor draw_kept(const Dims& dims, double dropped) {
   if (seed_of_step != nullptr) {
     const double first_kept = std::floor((dropped - 0.5) * 0x1p32);

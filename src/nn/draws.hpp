@@ -29,6 +29,9 @@ class DrawsOfStep {
   std::int32_t outer_drawn_;
 };
 
+// Whether one lives on this thread.
+bool step_draws() noexcept;
+
 // True, but for this share of the elements.
 Tensor draw_kept(const Dims& dims, double dropped);
 

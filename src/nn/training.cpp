@@ -18,7 +18,44 @@ bool is_float(DType dtype) {
          dtype == DType::kBfloat16;
 }
 
+std::vector<std::uint64_t> serials_of(const std::vector<Layer*>& layers) {
+  std::vector<std::uint64_t> serials;
+  for (const Layer* each : layers) serials.push_back(each->serial());
+  return serials;
+}
+
+void add_counts(RecordedInfo& to, const RecordedInfo& counts) {
+  to.calls += counts.calls;  // arithmetic: counts of steps
+  to.replayed += counts.replayed;
+  to.recorded += counts.recorded;
+}
+
+// True while it lives.
+class Mark {
+ public:
+  explicit Mark(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~Mark() { flag_ = false; }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+
+ private:
+  bool& flag_;
+};
+
 }  // namespace
+
+// Variables need no names: those that a step uses are followed.
+struct TrainingStep::Recording {
+  Recording(TrainingStep& step, bool seeded, const ProgramOptions& options)
+      : with_labels(
+            [&step, seeded](const Tensor& x, const Tensor& y) { return step.run(x, y, seeded); },
+            {}, options),
+        without([&step, seeded](const Tensor& x) { return step.run(x, Tensor(), seeded); }, {},
+                options) {}
+
+  RecordedFunction<Loss> with_labels;
+  RecordedFunction<std::function<Tensor(const Tensor&)>> without;
+};
 
 TrainingStep::TrainingStep(Layer& model, Optimizer& optimizer, Loss loss,
                            const TrainingOptions& options)
@@ -59,9 +96,9 @@ Tensor TrainingStep::checked_loss(const Tensor& x, const Tensor& y) const {
   return loss;
 }
 
-Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
+Tensor TrainingStep::run(const Tensor& x, const Tensor& y, bool seeded) {
   std::optional<DrawsOfStep> draws;
-  if (uses_seed_) draws.emplace(*seed_);
+  if (seeded) draws.emplace(*seed_);
   const Tensor inputs = x, labels = y;  // not the variables whose values they may be
   detail::WatchingTape tape(optimizer_.weights());
   Tensor loss = checked_loss(inputs, labels);
@@ -75,31 +112,30 @@ Tensor TrainingStep::run(const Tensor& x, const Tensor& y) {
   return loss;
 }
 
-// Variables need no names: those that a step uses are followed.
-void TrainingStep::record_anew() {
+void TrainingStep::record_anew(bool seeded) {
   const ProgramOptions options{.join = !options_.exact, .overwrite = true};
-  recorded_ = record([this](const Tensor& x, const Tensor& y) { return run(x, y); }, {}, options);
-  recorded_without_labels_ =
-      record([this](const Tensor& x) { return run(x, Tensor()); }, {}, options);
-  seeded_ = uses_seed_;
-  learning_rate_ = optimizer_.learning_rate();
-  layers_ = model_.layers();
+  const auto next = std::make_shared<const Recording>(*this, seeded, options);
+  if (recording_ != nullptr) {
+    add_counts(before_, recording_->with_labels.info());
+    add_counts(before_, recording_->without.info());
+  }
+  recording_ = next;
+  seeded_ = seeded;
+  layers_ = serials_of(model_.layers());
   used_->clear();
   changes_ = Layer::changes();
 }
 
 // Layers are asked only where one has changed somewhere: most steps come after none.
-bool TrainingStep::is_recorded_so() {
-  if (!recorded_ || seeded_ != uses_seed_) return false;
-  if (learning_rate_ != optimizer_.learning_rate()) return false;
+bool TrainingStep::is_recorded_so(bool seeded) {
+  if (recording_ == nullptr || seeded_ != seeded) return false;
   const std::uint64_t changes = Layer::changes();
   if (changes == changes_) return true;
-  if (!used_->are_as_they_were() || layers_ != model_.layers()) return false;
+  if (!used_->are_as_they_were() || layers_ != serials_of(model_.layers())) return false;
   changes_ = changes;
   return true;
 }
 
-// A seed that somebody else records would be the same in each of the calls.
 void TrainingStep::take_seed() {
   Tensor next = scalar(next_seed_of_step());
   if (seed_ == nullptr) {
@@ -113,17 +149,39 @@ Tensor TrainingStep::operator()(const Tensor& x, const Tensor& y) {
   if (!x) {
     raise(ErrorKind::kInvalidArgument, "[nn::TrainingStep] no inputs were given, they are needed");
   }
-  uses_seed_ = is_seeded() && !ops::Recorder::any_replays();
-  if (uses_seed_) take_seed();
-  if (options_.record) return replay_or_record(x, y);
+  // Who records hears all of a step that is not: its layers, and its learning rate.
+  const bool records = options_.record && !under_way_ && !ops::Recorder::any_replays();
+  return records ? replay_or_record(x, y) : run_unrecorded(x, y);
+}
+
+// A seed that somebody else records would be the same in each of the calls. Within a step, its seed is drawn from.
+Tensor TrainingStep::run_unrecorded(const Tensor& x, const Tensor& y) {
+  const bool seeded = is_seeded() && !under_way_ && !step_draws() && !ops::Recorder::any_replays();
+  if (seeded) take_seed();
+  ++before_.calls;  // arithmetic: counts of steps
   Scope scope("training step");
-  return scope.keep(run(x, y));
+  return scope.keep(run(x, y, seeded));
 }
 
 Tensor TrainingStep::replay_or_record(const Tensor& x, const Tensor& y) {
-  if (!is_recorded_so()) record_anew();
+  const bool seeded = is_seeded();
+  if (seeded) take_seed();
+  if (!is_recorded_so(seeded)) record_anew(seeded);
+  const Mark mark(under_way_);
+  const std::shared_ptr<const Recording> recording = recording_;
   const LayersUsed::Hearing hearing(*used_);
-  return y ? recorded_(x, y) : recorded_without_labels_(x);
+  return y ? recording->with_labels(x, y) : recording->without(x);
+}
+
+RecordedInfo TrainingStep::info() const noexcept {
+  RecordedInfo info = before_;
+  if (recording_ == nullptr) return info;
+  for (const RecordedInfo& each : {recording_->with_labels.info(), recording_->without.info()}) {
+    add_counts(info, each);
+    info.programs += each.programs;  // arithmetic: of what is in memory
+    info.operations += each.operations;
+  }
+  return info;
 }
 
 }  // namespace ebb::nn

@@ -16,6 +16,9 @@
 //
 // Weights of the model that the optimizer was not given stay as they are, and no gradients are taken
 // by them. What the loss uses besides the model, another model say, is seen as it is in each step.
+//
+// A step that is taken within the loss of a recorded one, itself or another, runs its loss as it is written and
+// is recorded with it.
 #pragma once
 
 #include <functional>
@@ -25,6 +28,7 @@
 
 #include "ebb/nn/layer.hpp"
 #include "ebb/nn/optimizers.hpp"
+#include "ebb/program/record.hpp"
 
 namespace ebb::nn {
 
@@ -66,12 +70,19 @@ class TrainingStep {
   // (running means) may have been followed by then in a step that is not recorded.
   Tensor operator()(const Tensor& x, const Tensor& y);
 
+  // Since the step was made; programs and operations are those that it has now. Nearly all steps should be
+  // replayed: where they are not, something that the loss uses is another one in each step.
+  RecordedInfo info() const noexcept;
+
  private:
+  struct Recording;
+
   static Loss with_labels(std::function<Tensor(const Tensor&)> loss);
-  Tensor run(const Tensor& x, const Tensor& y);
+  Tensor run(const Tensor& x, const Tensor& y, bool seeded);
+  Tensor run_unrecorded(const Tensor& x, const Tensor& y);
   Tensor checked_loss(const Tensor& x, const Tensor& y) const;
-  bool is_recorded_so();
-  void record_anew();
+  bool is_recorded_so(bool seeded);
+  void record_anew(bool seeded);
   Tensor replay_or_record(const Tensor& x, const Tensor& y);
   void take_seed();
 
@@ -79,14 +90,13 @@ class TrainingStep {
   Optimizer& optimizer_;
   const Loss loss_;
   const TrainingOptions options_;
-  std::function<Tensor(const Tensor&, const Tensor&)> recorded_;
-  std::function<Tensor(const Tensor&)> recorded_without_labels_;
+  std::shared_ptr<const Recording> recording_;
+  RecordedInfo before_;  // of recordings that were dropped, and of steps without
+  bool under_way_ = false;
   std::unique_ptr<Variable> seed_;  // of what layers draw; none before set_seed()
-  bool uses_seed_ = false;          // in the step under way
   // What a recording has in it.
   bool seeded_ = false;
-  double learning_rate_ = 0;
-  std::vector<Layer*> layers_;  // of the model
+  std::vector<std::uint64_t> layers_;  // of the model, their serials
   const std::unique_ptr<LayersUsed> used_;
   std::uint64_t changes_ = 0;  // of layers, when these were last found to be as they were
 };
