@@ -330,6 +330,7 @@ test('the types describe what is there', () => {
     'openTelemetry',
     'reclaim',
     'record',
+    'recorded',
     'recording',
     'report',
     'snapshot',

@@ -16,8 +16,12 @@ export interface Recorder {
   recordedModel(model: object): RecordedModel | undefined;
 }
 
-const record = (what: object, options: RecordOptions): object =>
-  typeof what === 'function' ? recordFunction(what as Fn, options) : recordModel(what, options);
+function record(what: object, options: RecordOptions): object {
+  ownMethods();
+  return typeof what === 'function'
+    ? recordFunction(what as Fn, options)
+    : recordModel(what, options);
+}
 
 /** By TensorFlow.js's engine: each realm has its own, and copies of this package in one realm share it. */
 export type Recorders = WeakMap<object, Recorder>;
@@ -26,6 +30,5 @@ export type Recorders = WeakMap<object, Recorder>;
 export function installRecorder(engine: object): void {
   const recorders = ofIsolate<Recorders>('recorders', () => new WeakMap());
   if (recorders.has(engine)) return;
-  ownMethods();
   recorders.set(engine, { record, recorded: recordedFunctions, recordedModel });
 }

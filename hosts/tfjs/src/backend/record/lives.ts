@@ -8,7 +8,7 @@ type Methods = Pick<Engine, 'trackTensor' | 'disposeTensor'>;
 
 const tracker = (): Engine => engine() as unknown as Engine;
 
-/** Replacing them for a call does not change what the engine is like, once they are of its own. */
+/** Replacing them for a call does not change what the engine is like, once they are of its own: with the first function. */
 export function ownMethods(): void {
   const now = tracker();
   const { trackTensor, disposeTensor } = now;
